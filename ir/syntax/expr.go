@@ -118,6 +118,15 @@ func (p *Parser) Name(what string) Token {
 	return p.Next()
 }
 
+// Text takes a quoted text and returns what it says.
+func (p *Parser) Text(what string) string {
+	if p.Peek().Kind != StringTok {
+		p.expected(what)
+	}
+	s, _ := strconv.Unquote(p.Next().Text) // the lexer saw that it is well formed
+	return s
+}
+
 // List reads items separated by commas up to the closing symbol, which it leaves; a trailing comma is allowed.
 func (p *Parser) List(closing string, item func()) {
 	for !p.Is(closing) && p.Peek().Kind != End {

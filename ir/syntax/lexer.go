@@ -3,6 +3,7 @@
 package syntax
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +31,7 @@ const (
 	IntTok
 	FloatTok
 	Symbol
+	StringTok // a quoted text as Go writes it; in IR text only
 )
 
 // Token is one word of a text.
@@ -138,6 +140,8 @@ func (l *lexer) step() {
 		l.number()
 	case isLetter(c) || c >= utf8.RuneSelf:
 		l.name()
+	case c == '"' && l.mode == IR:
+		l.text()
 	default:
 		l.symbol()
 	}
@@ -272,6 +276,17 @@ func wordSize(s string) int {
 		}
 	}
 	return len(s)
+}
+
+// text reads a quoted text.
+func (l *lexer) text() {
+	s, err := strconv.QuotedPrefix(l.src[l.at:])
+	if err != nil {
+		l.errors.Add(diag.Errorf(l.pos(), "syntax", "text in quotes without an end on its line, or with a malformed escape"))
+		l.advance(1)
+		return
+	}
+	l.emit(StringTok, len(s))
 }
 
 func clip(s string) string {
