@@ -92,3 +92,14 @@ type Call struct {
 	Scalars map[string]ir.Const
 	Inputs  map[string]*Array
 }
+
+// Subscripts turns a linear element index into one subscript per axis.
+func Subscripts(shape []int, i int) []int {
+	out := make([]int, len(shape))
+	for d := len(shape) - 1; d >= 0; d-- {
+		if shape[d] > 0 {
+			out[d], i = i%shape[d], i/shape[d]
+		}
+	}
+	return out
+}
