@@ -4,22 +4,26 @@ import "github.com/gkc-lang/gkc/ir"
 
 // Registers, builtins, host values and buffers can be named in expressions.
 
-func (r *Reg) RefName() string     { return r.Name }
-func (r *Reg) RefType() ir.Type    { return r.Type }
+// RefName is the register's name.
+func (r *Reg) RefName() string { return r.Name }
+
+// RefType is the type of the register, or of an element of the array.
+func (r *Reg) RefType() ir.Type { return r.Type }
+
+// RefName is the builtin's name.
 func (b *Builtin) RefName() string { return b.Name }
-func (b *Builtin) RefType() ir.Type {
-	return b.Type
-}
-func (v *Value) RefName() string   { return v.Name }
-func (v *Value) RefType() ir.Type  { return v.Type }
-func (b *Buffer) RefName() string  { return b.Name }
+
+// RefType is the builtin's type.
+func (b *Builtin) RefType() ir.Type { return b.Type }
+
+// RefName is the host value's name.
+func (v *Value) RefName() string { return v.Name }
+
+// RefType is the host value's type.
+func (v *Value) RefType() ir.Type { return v.Type }
+
+// RefName is the buffer's name.
+func (b *Buffer) RefName() string { return b.Name }
+
+// RefType is the type of an element.
 func (b *Buffer) RefType() ir.Type { return b.Type }
-
-// OpElem is an element of a register array: Ref is the *Reg, Args[0] the subscript.
-var OpElem = &ir.Op{Name: "elem", Arity: 1, Free: true, Where: ir.AtSimt}
-
-// OpAddr is the 32-bit shared-memory address of element Args[0] of the *Buffer in Ref.
-var OpAddr = &ir.Op{Name: "addr", Arity: 1, Free: true, Where: ir.AtSimt}
-
-// Elem makes an element of a register array.
-func Elem(r *Reg, at *ir.Expr) *ir.Expr { return ir.NewExpr(OpElem, r.Type, r, at.Pos, at) }

@@ -155,8 +155,13 @@ func (p *Printer) operand(e *ir.Expr, i int, want ir.Type, prec int) {
 func expected(op *ir.Op, i int, want ir.Type, operand func(int) (t ir.Type, number bool), n int) ir.Type {
 	first := 0
 	switch {
-	case op.Free || op == ir.OpRand || op.Where&ir.WarpWide != 0:
+	case op.Free || op == ir.OpRand:
 		return ir.Type{}
+	case op.Where&ir.WarpWide != 0: // the second operand is a lane
+		if i == 0 {
+			return ir.Type{}
+		}
+		return ir.I32
 	case op == ir.OpShl || op == ir.OpShr:
 		n = 1
 		if i > 0 {
