@@ -1,0 +1,88 @@
+package gkc_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/gkc-lang/gkc/"
+
+// mayImport says for every room which other rooms its code (not its tests) may import. A folder that is missing here is a
+// mistake, so that the table of ARCHITECTURE.md stays whole.
+var mayImport = map[string][]string{
+	"ir/diag":              {},
+	"ir/syntax":            {"ir/diag"},
+	"ir":                   {"ir/diag"},
+	"ir/text":              {"ir", "ir/diag", "ir/syntax"},
+	"ir/data":              {"ir", "ir/diag", "ir/text"},
+	"ir/device":            {"ir", "ir/diag"},
+	"ir/tensor":            {"ir", "ir/data", "ir/diag", "ir/syntax", "ir/text"},
+	"ir/tile":              {"ir", "ir/data", "ir/device", "ir/diag", "ir/syntax", "ir/text"},
+	"ir/simt":              {"ir", "ir/data", "ir/device", "ir/diag", "ir/syntax", "ir/text"},
+	"lang":                 {"ir", "ir/diag", "ir/syntax", "ir/text", "ir/tensor", "lang/std"},
+	"lang/std":             {},
+	"passes":               {"ir", "ir/data", "ir/device", "ir/diag", "ir/syntax", "ir/text", "ir/tensor", "ir/tile", "ir/simt"},
+	"codegen/plan":         {"ir", "ir/data", "ir/diag", "ir/syntax", "ir/text", "ir/simt"},
+	"codegen/cuda":         {"ir", "ir/device", "ir/diag", "ir/text", "ir/simt"},
+	"codegen/go":           {"ir", "ir/data", "ir/device", "ir/diag", "ir/text", "ir/simt", "runtime/simt"},
+	"runtime/simt":         {},
+	"runtime/sim":          {"ir", "ir/data", "ir/device", "ir/diag", "ir/text", "ir/simt"},
+	"internal/npy":         {"ir", "ir/data"},
+	"internal/conformance": {"internal/npy", "ir", "ir/data"},
+	"":                     {"*"},
+	"cmd/gkc":              {"*"},
+}
+
+func TestImportsFollowTheWayOfTheData(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	require.NoError(t, err)
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for dec.More() {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		require.NoError(t, dec.Decode(&p))
+		room := strings.TrimPrefix(p.ImportPath+"/", module)
+		room = strings.TrimSuffix(room, "/")
+		if strings.HasPrefix(room, "examples") {
+			continue // examples use what users use
+		}
+		allowed, known := mayImport[room]
+		if !assert.True(t, known, "%s has no row in the table", room) {
+			continue
+		}
+		for _, i := range p.Imports {
+			other, ours := strings.CutPrefix(i, module)
+			if !ours || slices.Contains(allowed, "*") {
+				continue
+			}
+			assert.Contains(t, allowed, other, "%s must not import %s", room, other)
+		}
+		checkLibraries(t, room, p.Imports)
+	}
+}
+
+// checkLibraries keeps libraries where they belong: participle reads, jennifer writes Go, kong parses flags.
+func checkLibraries(t *testing.T, room string, imports []string) {
+	home := map[string][]string{
+		"participle": {"lang", "ir/syntax"},
+		"jennifer":   {"codegen/go"},
+		"kong":       {"cmd/gkc"},
+		"testify":    {},
+	}
+	for _, i := range imports {
+		for lib, rooms := range home {
+			if strings.Contains(i, "/"+lib) {
+				assert.Contains(t, rooms, room, "%s must not import %s", room, path.Base(i))
+			}
+		}
+	}
+}
