@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/gkc-lang/gkc/internal/atomicfile"
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 )
@@ -179,22 +179,11 @@ func ReadFile(path string) (*data.Array, error) {
 
 // WriteFile writes a .npy file atomically.
 func WriteFile(path string, a *data.Array) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".npy-*")
-	if err != nil {
+	var b bytes.Buffer
+	if err := Write(&b, a); err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails once it was renamed
-	if err := Write(f, a); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Write(path, b.Bytes())
 }
 
 // ReadArchive reads all arrays of a .npz file.
