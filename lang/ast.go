@@ -10,7 +10,8 @@ import (
 // File is a source file as it is written: everything that could be read of it.
 type File struct {
 	Name  string
-	Items []Item // in source order
+	Items []Item          // in source order
+	Lost  map[string]bool // names of declarations that could not be read: their uses are no mistakes
 }
 
 // Item is a declaration: *Const, *Func, *Kernel or *Example.

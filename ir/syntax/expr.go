@@ -23,6 +23,7 @@ type Parser struct {
 	At       int
 	mode     Mode
 	depth    int
+	match    []int32 // of each bracket, the index of its partner
 	// Stop, where it is set, reports that an expression cannot begin here although the token could: the next statement does.
 	Stop func(p *Parser) bool
 }
@@ -30,12 +31,14 @@ type Parser struct {
 // New makes a parser for a text. The problems of the tokens are returned; parsing may go on with what could be read.
 func New(src string, mode Mode) (*Parser, diag.List) {
 	tokens, comments, errs := Lex(src, mode)
-	return &Parser{Tokens: tokens, Comments: comments, mode: mode}, errs
+	return &Parser{Tokens: tokens, Comments: comments, mode: mode, match: matchBrackets(tokens)}, errs
 }
 
 // Catch runs f and returns the mistake that stopped it, or nil.
 func (p *Parser) Catch(f func()) (d *diag.Diag) {
+	stop := p.Stop
 	defer func() {
+		p.Stop = stop
 		if r := recover(); r != nil {
 			var ok bool
 			if d, ok = r.(*diag.Diag); !ok {
@@ -89,12 +92,13 @@ func (p *Parser) Accept(text string) bool {
 // Expect takes this symbol, keyword or word. what says what stands there, for the message.
 func (p *Parser) Expect(text, what string) Token {
 	if !p.Is(text) {
-		p.expected(what)
+		p.Expected(what)
 	}
 	return p.Next()
 }
 
-func (p *Parser) expected(what string) {
+// Expected stops parsing because something else stands at the cursor.
+func (p *Parser) Expected(what string) {
 	t := p.Peek()
 	p.Fail(t.Pos, "syntax", "expected %s, found %s", what, show(t))
 }
@@ -113,7 +117,7 @@ func (p *Parser) Name(what string) Token {
 		if t.Kind == Keyword {
 			p.Fail(t.Pos, "syntax", "expected %s, found the keyword '%s'", what, t.Text)
 		}
-		p.expected(what)
+		p.Expected(what)
 	}
 	return p.Next()
 }
@@ -121,7 +125,7 @@ func (p *Parser) Name(what string) Token {
 // Text takes a quoted text and returns what it says.
 func (p *Parser) Text(what string) string {
 	if p.Peek().Kind != StringTok {
-		p.expected(what)
+		p.Expected(what)
 	}
 	s, _ := strconv.Unquote(p.Next().Text) // the lexer saw that it is well formed
 	return s
@@ -276,7 +280,7 @@ func (p *Parser) primary() *Node {
 			return x
 		}
 	}
-	p.expected("an expression")
+	p.Expected("an expression")
 	return nil
 }
 
@@ -349,26 +353,8 @@ func (p *Parser) named(t Token) *Node {
 
 // callFollows reports whether the bracket that opens here closes in front of a parenthesis: binders, not subscripts.
 func (p *Parser) callFollows() bool {
-	depth := 0
-	for i := p.At; i < len(p.Tokens); i++ {
-		t := &p.Tokens[i]
-		if t.Kind != Symbol {
-			continue
-		}
-		switch t.Text {
-		case "[", "(", "{":
-			depth++
-		case "]", ")", "}":
-			if depth--; depth == 0 {
-				return t.Text == "]" && p.Tokens[i+1].Text == "(" && !p.Tokens[i+1].First
-			}
-		case ";", "=", "->", "+=":
-			if depth <= 1 {
-				return false // a statement ended: the bracket is open
-			}
-		}
-	}
-	return false
+	end := p.Match(p.At)
+	return end >= 0 && p.Tokens[end+1].Text == "("
 }
 
 // Edge reads @kind or @const(value).
@@ -376,7 +362,7 @@ func (p *Parser) Edge() *Edge {
 	p.Expect("@", "'@'")
 	t := p.Peek()
 	if t.Kind != NameTok && t.Text != "const" {
-		p.expected("a boundary: zero, clamp, wrap, mirror or const(value)")
+		p.Expected("a boundary: zero, clamp, wrap, mirror or const(value)")
 	}
 	p.Next()
 	e := &Edge{Kind: t.Text, Pos: t.Pos}
@@ -409,10 +395,11 @@ func (p *Parser) bind(n *Node) {
 func (p *Parser) Binder() Binder {
 	t := p.Name("an index")
 	b := Binder{Name: t.Text, Pos: t.Pos}
-	if p.Accept("in") {
-		b.Lo = p.Expr()
-		p.Expect("..", "'..'")
-		b.Hi = p.Expr()
+	if p.Is("in") {
+		stop := p.Stop
+		p.Stop = nil // a type may follow the end of the range: NAME ':' does not begin a statement here
+		p.bounds(&b)
+		p.Stop = stop
 	}
 	if p.Accept(":") {
 		d := p.Name("a dtype")
@@ -422,4 +409,19 @@ func (p *Parser) Binder() Binder {
 		b.Flags = append(b.Flags, p.Next().Text)
 	}
 	return b
+}
+
+// Range reads j in lo..hi.
+func (p *Parser) Range() Binder {
+	t := p.Name("an index")
+	b := Binder{Name: t.Text, Pos: t.Pos}
+	p.bounds(&b)
+	return b
+}
+
+func (p *Parser) bounds(b *Binder) {
+	p.Expect("in", "'in' and a range")
+	b.Lo = p.Expr()
+	p.Expect("..", "'..'")
+	b.Hi = p.Expr()
 }

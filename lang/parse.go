@@ -1,0 +1,149 @@
+package lang
+
+import (
+	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/syntax"
+)
+
+// MaxSource is the size of the largest program that is read, in bytes.
+const MaxSource = 1 << 20
+
+// Parse reads a program. The File holds everything that could be read; the problems are in source order.
+func Parse(name, src string) (*File, diag.List) {
+	file := &File{Name: name, Lost: map[string]bool{}}
+	if len(src) > MaxSource {
+		d := diag.Errorf(diag.Pos{Line: 1, Col: 1}, "limit", "the program is larger than %d bytes", MaxSource)
+		d.File = name
+		return file, diag.List{d}
+	}
+	p, errs := syntax.New(src, syntax.Gk)
+	p.Stop = func(p *syntax.Parser) bool { return beginsStatement(p, p.At) }
+	g := grammars.Get().(*grammar)
+	defer g.done()
+	g.use(p)
+	r := &reader{grammar: g, file: file, errs: errs}
+	r.items()
+	for _, d := range r.errs {
+		d.File = name
+	}
+	return file, r.errs.Sorted()
+}
+
+// reader drives the productions over a text and resumes behind mistakes.
+type reader struct {
+	*grammar
+	file *File
+	errs diag.List
+	end  int // of the declaration at hand: the token that begins the next one
+}
+
+// attempt runs f, keeps the mistake that stopped it, and reports whether there was none.
+func (r *reader) attempt(f func()) bool {
+	d := r.p.Catch(f)
+	r.errs.Add(d)
+	return d == nil
+}
+
+func (r *reader) items() {
+	for !r.atEnd() {
+		if !r.p.Accept(";") {
+			r.item()
+		}
+	}
+}
+
+func (r *reader) atEnd() bool {
+	return r.p.Peek().Kind == syntax.End || len(r.errs) >= syntax.MaxErrors
+}
+
+func (r *reader) item() {
+	p := r.p
+	r.end = nextItem(p, p.At+1)
+	name := p.PeekAt(1)
+	ok := false
+	whole := r.attempt(func() {
+		switch p.Peek().Text {
+		case "const":
+			p.Next()
+			ok = r.constant()
+		case "func":
+			p.Next()
+			ok = r.function()
+		case "kernel":
+			p.Next()
+			ok = r.kernel()
+		case "example":
+			p.Next()
+			ok = r.example()
+		default:
+			p.Expected("const, func, kernel or example")
+		}
+	})
+	if !whole {
+		p.At = r.end
+	}
+	if !ok && name.Kind == syntax.NameTok {
+		r.file.Lost[name.Text] = true
+	}
+}
+
+func (r *reader) add(item Item) bool {
+	r.file.Items = append(r.file.Items, item)
+	return true
+}
+
+func (r *reader) constant() bool {
+	let := r.let()
+	return r.add(&Const{Name: let.Text, Pos: let.Pos, Expr: let.Expr})
+}
+
+// let reads NAME = expr.
+func (r *reader) let() Let {
+	b := read(r.grammar, r.binding, "'='")
+	return Let{wordOf(b.Name), b.Value.(*syntax.Node)}
+}
+
+func (r *reader) function() bool {
+	head := read(r.grammar, r.fn, "'(' and parameters")
+	name := wordOf(head.Name)
+	f := &Func{Name: name.Text, Pos: name.Pos, Params: head.Params.([]Word)}
+	if head.Binders != nil {
+		f.Binders = head.Binders.([]Word)
+	}
+	if r.p.Accept("=") {
+		f.Result = r.p.Expr()
+		return r.add(f)
+	}
+	r.p.Expect("{", "'=' or '{'")
+	return r.locals(f) && r.add(f)
+}
+
+// locals reads the body of a func in braces, and reports whether all of it could be read.
+func (r *reader) locals(f *Func) bool {
+	p, whole, end := r.p, true, r.bodyEnd()
+	for p.At < end && !r.atEnd() && !p.Is("return") {
+		start := p.At
+		if p.Accept(";") {
+			continue
+		}
+		if !r.attempt(func() { f.Lets = append(f.Lets, r.let()) }) {
+			whole = false
+			p.At = r.resume(start, end)
+		}
+	}
+	p.Expect("return", "'return'")
+	f.Result = p.Expr()
+	for p.Accept(";") {
+	}
+	p.Expect("}", "'}'")
+	return whole
+}
+
+func (r *reader) example() bool {
+	p := r.p
+	e := &Example{Kernel: wordOf(p.Name("a kernel"))}
+	p.Expect("(", "'(' and sizes")
+	p.List(")", func() { e.Values = append(e.Values, r.let()) })
+	p.Expect(")", "',' or ')'")
+	return r.add(e)
+}

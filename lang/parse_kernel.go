@@ -1,0 +1,183 @@
+package lang
+
+import (
+	"github.com/gkc-lang/gkc/ir/syntax"
+)
+
+// kernel reads a kernel. The statements of one whose head is broken are read too, for their own mistakes, but it is lost.
+func (r *reader) kernel() bool {
+	p := r.p
+	k := &Kernel{Lost: map[string]bool{}}
+	whole := r.attempt(func() { r.head(k) })
+	if !whole {
+		p.At = r.find("{")
+	}
+	if p.Is("{") {
+		p.Next()
+		r.body(k)
+	}
+	return whole && r.add(k)
+}
+
+// head reads everything in front of the body.
+func (r *reader) head(k *Kernel) {
+	p := r.p
+	name := p.Name("a name")
+	k.Name, k.Pos = name.Text, name.Pos
+	p.Expect("(", "'(' and parameters")
+	k.Params = r.params(k)
+	p.Expect("->", "'->' and results")
+	if p.Accept("(") {
+		k.Results = r.params(k)
+	} else {
+		start := p.At
+		if !r.attempt(func() { k.Results = []*Param{r.parameter()} }) {
+			r.lose(k, start)
+			p.At = max(p.At, r.find("{"))
+		}
+	}
+	if p.Accept("where") {
+		p.List("{", func() { k.Where = append(k.Where, p.Expr()) })
+	}
+	if !p.Is("{") {
+		p.Expected("'{'")
+	}
+}
+
+// params reads parameters or results up to the closing parenthesis.
+func (r *reader) params(k *Kernel) []*Param {
+	p := r.p
+	var out []*Param
+	for !p.Is(")") && !r.atEnd() {
+		start := p.At
+		if !r.attempt(func() {
+			out = append(out, r.parameter())
+			if !p.Is(",") && !p.Is(")") {
+				p.Expected("',' or ')'")
+			}
+		}) {
+			r.lose(k, start)
+		}
+		if !p.Accept(",") {
+			break
+		}
+	}
+	if r.p.At < r.end {
+		p.Expect(")", "',' or ')'")
+	}
+	return out
+}
+
+// lose skips the parameter that begins at start. Its name is lost, and so are the sizes that it may bind.
+func (r *reader) lose(k *Kernel, start int) {
+	p := r.p
+	k.loseName(p.Tokens[start])
+	for p.At = start + 1; p.At < r.end; p.At++ {
+		switch t := p.Peek(); t.Text {
+		case ",", ")", "->", "{", "where":
+			return
+		case "(", "[":
+			if end := p.Match(p.At); end > 0 && end < r.end {
+				for ; p.At < end; p.At++ {
+					k.loseName(p.Peek())
+				}
+			}
+		default:
+			k.loseName(t)
+		}
+	}
+}
+
+func (k *Kernel) loseName(t syntax.Token) {
+	if t.Kind == syntax.NameTok {
+		k.Lost[t.Text] = true
+	}
+}
+
+func (r *reader) parameter() *Param {
+	s := read(r.grammar, r.param, "':' and a dtype")
+	out := &Param{Word: wordOf(s.Name), Type: wordOf(s.Type), Extents: nodes(s.Extents)}
+	if s.Edge != nil {
+		out.Edge = s.Edge.(*syntax.Edge)
+	}
+	if s.Default != nil {
+		out.Default = s.Default.(*syntax.Node)
+	}
+	return out
+}
+
+func nodes(x list) []*syntax.Node {
+	if x == nil {
+		return nil
+	}
+	return x.([]*syntax.Node)
+}
+
+// body reads statements up to the closing brace, each on its own: what cannot be read is skipped.
+func (r *reader) body(k *Kernel) {
+	p, end := r.p, r.bodyEnd()
+	for p.At < end && !r.atEnd() {
+		start := p.At
+		if p.Accept(";") {
+			continue
+		}
+		if !r.attempt(func() { k.Body = append(k.Body, r.statement()) }) {
+			k.loseName(p.Tokens[start])
+			p.At = r.resume(start, end)
+			for i := start + 1; i < p.At; i++ { // statements behind it on its line
+				if definesName(p, i) {
+					k.loseName(p.Tokens[i])
+				}
+			}
+		}
+	}
+	if !p.Is("}") {
+		r.attempt(func() { p.Expected("a statement or '}'") })
+		p.At = r.end
+		return
+	}
+	p.Next()
+}
+
+func (r *reader) statement() *Stmt {
+	p := r.p
+	if p.Peek().Kind != syntax.NameTok {
+		p.Expected("a statement or '}'")
+	}
+	s := read(r.grammar, r.stmt, "")
+	out := &Stmt{Word: wordOf(s.Name), Type: wordOf(s.Type), Indices: nodes(s.Indices)}
+	if s.Edge != nil {
+		out.Edge = s.Edge.(*syntax.Edge)
+	}
+	switch {
+	case s.Extents != nil && (s.Indices != nil || s.Edge != nil):
+		p.Fail(out.Type.Pos, "syntax", "%s has both indices and extents", out.Text)
+	case s.Extents != nil && s.Op != nil:
+		p.Fail(wordOf(s.Op).Pos, "syntax", "a declaration of %s with extents has no value: '=' stands in a statement of its own", out.Text)
+	case s.Extents != nil:
+		return &Stmt{Word: out.Word, Declare: &Param{Word: out.Word, Type: out.Type, Extents: nodes(s.Extents)}}
+	case s.Op == nil:
+		p.Expected("'=', '+=', 'max=' or 'min=' after " + out.Text)
+	}
+	op := wordOf(s.Op)
+	out.Op, out.OpPos, out.Expr = op.Text, op.Pos, s.Value.(*syntax.Node)
+	if out.Edge != nil && out.Op == "=" {
+		p.Fail(out.Edge.Pos, "boundary", "%s@%s: only a scatter takes a boundary on its left-hand side", out.Text, out.Edge.Kind)
+	}
+	r.tails(out, s.Tails)
+	return out
+}
+
+// tails sets what stands behind from and for.
+func (r *reader) tails(out *Stmt, tails []*tailSyntax) {
+	for _, t := range tails {
+		switch {
+		case t.From != nil && out.From != nil:
+			r.p.Fail(out.From.Pos, "syntax", "%s has two starts", out.Text)
+		case t.From != nil:
+			out.From = t.From.(*syntax.Node)
+		default:
+			out.Ranges = append(out.Ranges, t.Ranges.([]syntax.Binder)...)
+		}
+	}
+}
