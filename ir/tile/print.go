@@ -1,0 +1,239 @@
+package tile
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/text"
+)
+
+// String writes a module as text that Parse reads back.
+func (m *Module) String() string {
+	p := &printer{}
+	p.line("tile %s", m.Name)
+	for _, s := range m.Scalars {
+		p.scalar(s)
+	}
+	for _, a := range m.Arrays {
+		p.array(a)
+	}
+	if len(m.Order) > 0 {
+		p.line("order %s", strings.Join(m.Order, " "))
+	}
+	for _, w := range m.Where {
+		p.line("where %s %s", expr(w.Expr, ir.Bool_), strconv.Quote(w.Text))
+	}
+	for _, s := range m.Sites {
+		p.line("site %s %s %d %s%s", strconv.Quote(s.Kind), strconv.Quote(s.Tensor), s.Dim, strconv.Quote(s.Text), place(s.Pos))
+	}
+	for _, k := range m.Kernels {
+		p.kernel(k)
+	}
+	return p.String()
+}
+
+type printer struct {
+	strings.Builder
+	indent int
+}
+
+func (p *printer) line(format string, args ...any) {
+	for range p.indent {
+		p.WriteString("  ")
+	}
+	fmt.Fprintf(p, format, args...)
+	p.WriteByte('\n')
+}
+
+func expr(e *ir.Expr, want ir.Type) string {
+	var p text.Printer
+	p.Expr(e, want)
+	return p.String()
+}
+
+func index(list []*ir.Expr) string {
+	var p text.Printer
+	p.List("[", list, "]")
+	return p.String()
+}
+
+func place(pos diag.Pos) string {
+	if !pos.IsValid() {
+		return ""
+	}
+	return fmt.Sprintf(" at %d:%d:%d", pos.Line, pos.Col, pos.Offset)
+}
+
+func (p *printer) scalar(s *ir.Scalar) {
+	word := "scalar"
+	if s.IsSize {
+		word = "size"
+	}
+	facts := ""
+	if s.Lo != 0 {
+		facts += fmt.Sprintf(" lo %d", s.Lo)
+	}
+	if s.Multiple > 1 {
+		facts += fmt.Sprintf(" multiple %d", s.Multiple)
+	}
+	if s.Fixed != nil {
+		facts += " fixed " + s.Fixed.Text(s.Type)
+	}
+	if s.Default != nil {
+		facts += " default " + s.Default.Text(s.Type)
+	}
+	p.line("%s %s: %s%s%s", word, s.Name, s.Type, facts, place(s.Pos))
+}
+
+func (p *printer) array(a *Array) {
+	as := ""
+	if a.As != a.Name {
+		as = " as " + a.As
+	}
+	p.line("%s %s: %s%s%s", a.Role, a.Name, a.Type, index(a.Extents), as)
+}
+
+func (p *printer) kernel(k *Kernel) {
+	lines := ""
+	for i, n := range k.Lines {
+		lines += []string{" ", " lines "}[b2i(i == 0)] + strconv.Itoa(n)
+	}
+	p.line("kernel %s%s {", k.Name, lines)
+	p.indent++
+	for _, a := range k.Axes {
+		p.line("axis %s: %s", a.Name, expr(a.Extent, ir.I64))
+	}
+	p.stmts(k.Body)
+	p.indent--
+	p.line("}")
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (p *printer) block(list []Stmt) {
+	p.indent++
+	p.stmts(list)
+	p.indent--
+}
+
+func (p *printer) stmts(list []Stmt) {
+	for _, s := range list {
+		p.stmt(s)
+	}
+}
+
+func (p *printer) stmt(s Stmt) {
+	switch s := s.(type) {
+	case *Loop:
+		p.loop(s)
+	case *If:
+		p.branch(s)
+	case *Load:
+		p.line("%s = load %s%s%s", value(s.Out), s.From.Name, index(s.At), where(s.Where, s.Other, s.Out.Type))
+	case *Store:
+		op := ""
+		if s.Op != nil {
+			op = " " + s.Op.Name
+		}
+		p.line("store%s %s%s%s <- %s%s", axes(s.Axes), s.To.Name, index(s.At), op, expr(s.Value, s.To.Type), where(s.Where, nil, ir.Type{}))
+	case *Map:
+		p.line("%s = map %s", value(s.Out), expr(s.Body, s.Out.Type))
+	case *Dot:
+		into := ""
+		if s.Into != nil {
+			into = " into " + s.Into.Name
+		}
+		p.line("%s = dot %s, %s over %s%s", value(s.Out), s.A.Name, s.B.Name, names(s.Over), into)
+	case *Reduce:
+		p.line("%s = reduce %s %s over %s", value(s.Out), s.Op.Name, s.In.Name, names(s.Over))
+	case *Scan:
+		p.line("%s = scan %s %s over %s%s%s", value(s.Out), s.Op.Name, s.In.Name, s.Over.Name, flag(s.Reverse, " reverse"), flag(s.Exclusive, " exclusive"))
+	case *Move:
+		p.line("%s = move %s", value(s.Out), s.In.Name)
+	case *Phase:
+		p.line("phase")
+	case *Check:
+		p.line("check%s %d %s, %s", axes(s.Axes), s.Code, index(s.Args), expr(s.Cond, ir.Bool_))
+	}
+}
+
+func flag(set bool, word string) string {
+	if set {
+		return word
+	}
+	return ""
+}
+
+func (p *printer) loop(s *Loop) {
+	head := s.Kind.String()
+	for i, o := range s.Over {
+		head += flag(i > 0, ",") + fmt.Sprintf(" %s in %s..%s", o.Axis.Name, expr(o.Lo, ir.I64), expr(o.Hi, ir.I64))
+	}
+	head += flag(s.Down, " down")
+	if len(s.Carry) > 0 {
+		list := make([]string, len(s.Carry))
+		for i, c := range s.Carry {
+			list[i] = fmt.Sprintf("%s = %s -> %s", value(c.In), expr(c.First, c.In.Type), c.Out.Name)
+		}
+		head += " carry (" + strings.Join(list, ", ") + ")"
+	}
+	p.line("%s {", head)
+	p.block(s.Body)
+	for _, c := range s.Carry {
+		p.line("  next %s = %s", c.In.Name, expr(c.Next, c.In.Type))
+	}
+	p.line("}")
+}
+
+func (p *printer) branch(s *If) {
+	p.line("if %s {", expr(s.Cond, ir.Bool_))
+	p.block(s.Then)
+	for _, o := range s.Outs {
+		p.line("  yield %s = %s", value(o.Out), expr(o.Then, o.Out.Type))
+	}
+	if len(s.Else) > 0 || len(s.Outs) > 0 {
+		p.line("} else {")
+		p.block(s.Else)
+	}
+	for _, o := range s.Outs {
+		p.line("  yield %s = %s", o.Out.Name, expr(o.Else, o.Out.Type))
+	}
+	p.line("}")
+}
+
+func where(cond, other *ir.Expr, t ir.Type) string {
+	switch {
+	case cond == nil:
+		return ""
+	case other == nil:
+		return " where " + expr(cond, ir.Bool_)
+	}
+	return " where " + expr(cond, ir.Bool_) + " else " + expr(other, t)
+}
+
+func value(v *Value) string {
+	return v.Name + axes(v.Axes) + ": " + v.Type.String() + flag(v.Space != Undecided, " "+v.Space.String())
+}
+
+func axes(list []*ir.Axis) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return "[" + names(list) + "]"
+}
+
+func names(list []*ir.Axis) string {
+	out := make([]string, len(list))
+	for i, a := range list {
+		out[i] = a.Name
+	}
+	return strings.Join(out, ", ")
+}
