@@ -14,6 +14,8 @@ type Printer struct {
 	// Special writes an expression that only the level knows, and reports whether it did. It is asked first, for every
 	// expression but constants and names.
 	Special func(p *Printer, e *ir.Expr) bool
+	// NameOf, where it is set, says how the text calls a Ref that it names.
+	NameOf func(r ir.Ref) string
 }
 
 // Expr writes e as it stands alone where a value of type want is expected; the zero want expects nothing.
@@ -56,6 +58,10 @@ func (p *Printer) expr(e *ir.Expr, want ir.Type, prec int) {
 		p.constant(e, want, prec)
 		return
 	case ir.OpName:
+		if p.NameOf != nil {
+			p.WriteString(p.NameOf(e.Ref))
+			return
+		}
 		p.WriteString(e.Ref.RefName())
 		return
 	}
@@ -151,7 +157,7 @@ func (p *Printer) operand(e *ir.Expr, i int, want ir.Type, prec int) {
 }
 
 // expected gives the type that a bare number takes as operand i: that of the first operand that is no number; where there is
-// none, what the whole is expected to be. Shift counts and the operands of free operations stand for themselves.
+// none, what the whole is expected to be. Operands of free operations stand for themselves.
 func expected(op *ir.Op, i int, want ir.Type, operand func(int) (t ir.Type, number bool), n int) ir.Type {
 	first := 0
 	switch {
@@ -164,8 +170,8 @@ func expected(op *ir.Op, i int, want ir.Type, operand func(int) (t ir.Type, numb
 		return ir.I32
 	case op == ir.OpShl || op == ir.OpShr:
 		n = 1
-		if i > 0 {
-			return ir.Type{}
+		if i > 0 { // the count
+			return ir.I64
 		}
 	case op == ir.OpIf || op == ir.OpSelect:
 		if i == 0 {

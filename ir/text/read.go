@@ -34,6 +34,9 @@ func (r *Reader) Expr(n *syntax.Node, want ir.Type) *ir.Expr {
 	return e
 }
 
+// Hint reads n where any type may stand; only bare numbers take theirs from hint.
+func (r *Reader) Hint(n *syntax.Node, hint ir.Type) *ir.Expr { return r.expr(n, hint) }
+
 // Index reads an expression of type i64.
 func (r *Reader) Index(n *syntax.Node) *ir.Expr { return r.Expr(n, ir.I64) }
 
