@@ -1,5 +1,3 @@
-// Package syntax turns text into tokens and expressions. gk programs and the text of the three IR levels share it: they
-// differ in a few symbols (Mode), not in how an expression is read.
 package syntax
 
 import (
@@ -10,77 +8,6 @@ import (
 
 	"github.com/gkc-lang/gkc/ir/diag"
 )
-
-// Mode selects what a text may contain.
-type Mode uint8
-
-// The modes.
-const (
-	Gk Mode = iota // programs: keywords, no bit operators
-	IR             // IR text: names with dots and primes, bit operators, arrows
-)
-
-// Kind classifies a token.
-type Kind uint8
-
-// The token kinds.
-const (
-	End Kind = iota
-	NameTok
-	Keyword
-	IntTok
-	FloatTok
-	Symbol
-	StringTok // a quoted text as Go writes it; in IR text only
-)
-
-// Token is one word of a text.
-type Token struct {
-	Text  string
-	Pos   diag.Pos
-	Kind  Kind
-	First bool // the first token of its line
-}
-
-// EndPos is the place just behind the token.
-func (t Token) EndPos() diag.Pos {
-	return diag.Pos{Line: t.Pos.Line, Col: t.Pos.Col + int32(utf8.RuneCountInString(t.Text)), Offset: t.Pos.Offset + int32(len(t.Text))}
-}
-
-// Comment is a comment with its delimiters. Token is the index of the token that follows it.
-type Comment struct {
-	Text  string
-	Pos   diag.Pos
-	Token int
-	First bool // it begins its line
-}
-
-// MaxSource is the largest text that is read, in bytes.
-const MaxSource = 16 << 20
-
-var keywords = map[Mode]map[string]bool{
-	Gk: set("const func kernel example where for in if else return from true false inf nan pi"),
-	IR: set("where for in if else from true false inf nan pi"),
-}
-
-// Keywords lists the words of a gk program that cannot be names.
-func Keywords() []string {
-	return strings.Fields("const func kernel example where for in if else return from true false inf nan pi")
-}
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
-}
-
-// symbols, longest first.
-var symbols = map[Mode][]string{
-	Gk: {"->", "..", "**", "&&", "||", "==", "!=", "<=", ">=", "+=", "-", "+", "*", "/", "%", "<", ">", "=", "!", "(", ")", "{", "}", "[", "]", ",", ";", ":", "@"},
-	IR: {"->", "<-", "..", "**", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "+=", "-", "+", "*", "/", "%", "<", ">", "=", "!", "(", ")", "{", "}", "[", "]", ",", ";", ":", "@", "&", "|", "^", "~"},
-}
 
 type lexer struct {
 	src      string
@@ -94,16 +21,15 @@ type lexer struct {
 	errors   diag.List
 }
 
-// MaxErrors is the number of problems after which reading a text stops.
-const MaxErrors = 50
-
 // Lex splits a text into tokens; the last one is of kind End. It goes on after mistakes and reports them all.
 func Lex(src string, mode Mode) ([]Token, []Comment, diag.List) {
-	l := &lexer{src: src, line: 1, col: 1, mode: mode, fresh: true, tokens: make([]Token, 0, len(src)/4+1)}
+	l := &lexer{src: src, line: 1, col: 1, mode: mode, fresh: true}
 	if len(src) > MaxSource {
-		l.errors.Add(diag.Errorf(diag.Pos{Line: 1, Col: 1}, "limit", "the text is larger than %d MiB", MaxSource>>20))
+		l.errors.Add(diag.Errorf(l.pos(), "limit", "the text is larger than %d MiB", MaxSource>>20))
 		l.src = ""
 	}
+	l.tokens = make([]Token, 0, len(l.src)/3+1)
+	l.at = len(l.src) - len(strings.TrimPrefix(l.src, "\uFEFF")) // a byte order mark is no character
 	for l.at < len(l.src) && len(l.errors) < MaxErrors {
 		l.step()
 	}
@@ -122,13 +48,13 @@ func (l *lexer) step() {
 	case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v':
 		l.at++
 		l.col++
-	case c == '/' && strings.HasPrefix(l.src[l.at:], "//"):
+	case c == '/' && l.next() == '/':
 		end := strings.IndexByte(l.src[l.at:], '\n')
 		if end < 0 {
 			end = len(l.src) - l.at
 		}
 		l.comment(end)
-	case c == '/' && strings.HasPrefix(l.src[l.at:], "/*"):
+	case c == '/' && l.next() == '*':
 		end := strings.Index(l.src[l.at+2:], "*/")
 		if end < 0 {
 			l.errors.Add(diag.Errorf(l.pos(), "syntax", "comment without an end: */ is missing"))
@@ -136,7 +62,7 @@ func (l *lexer) step() {
 			return
 		}
 		l.comment(end + 4)
-	case c >= '0' && c <= '9':
+	case isDigit(c):
 		l.number()
 	case isLetter(c) || c >= utf8.RuneSelf:
 		l.name()
@@ -147,122 +73,152 @@ func (l *lexer) step() {
 	}
 }
 
-func (l *lexer) emit(kind Kind, size int) {
-	l.tokens = append(l.tokens, Token{Text: l.src[l.at : l.at+size], Pos: l.pos(), Kind: kind, First: l.fresh})
-	l.fresh = false
-	l.advance(size)
+// next is the byte behind the current one, 0 at the end.
+func (l *lexer) next() byte {
+	if l.at+1 < len(l.src) {
+		return l.src[l.at+1]
+	}
+	return 0
 }
 
-// advance moves over text without line ends.
-func (l *lexer) advance(size int) {
-	for _, c := range []byte(l.src[l.at : l.at+size]) {
-		if c&0xC0 != 0x80 {
-			l.col++
-		}
-	}
+// emit makes a token of the next size bytes, which hold no line end.
+func (l *lexer) emit(kind Kind, size int, prec int8) {
+	text := l.src[l.at : l.at+size]
+	l.tokens = append(l.tokens, Token{Text: text, Pos: l.pos(), Kind: kind, First: l.fresh, prec: prec})
+	l.fresh = false
 	l.at += size
+	l.col += width(text)
+}
+
+// width counts the characters of a text; bytes that are no UTF-8 are one each.
+func width(text string) int32 {
+	if len(text) == 1 {
+		return 1
+	}
+	return int32(utf8.RuneCountInString(text))
 }
 
 func (l *lexer) comment(size int) {
 	text := l.src[l.at : l.at+size]
 	l.comments = append(l.comments, Comment{Text: strings.TrimRight(text, "\r"), Pos: l.pos(), Token: len(l.tokens), First: l.fresh})
+	l.at += size
 	if n := strings.Count(text, "\n"); n > 0 {
 		l.line += int32(n)
-		l.at += size
-		l.col = int32(utf8.RuneCountInString(text[strings.LastIndexByte(text, '\n')+1:])) + 1
+		l.col = width(text[strings.LastIndexByte(text, '\n')+1:]) + 1
 		l.fresh = true
 		return
 	}
-	l.advance(size)
+	l.col += width(text)
 }
 
-func isLetter(c byte) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
+func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func isHex(c byte) bool {
-	return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
+func isHex(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 // name reads letters, digits and underscores; any Unicode letter or decimal digit counts. IR names may hold dots before a
 // letter or digit, and end in primes.
 func (l *lexer) name() {
-	size := 0
-	for rest := l.src[l.at:]; size < len(rest); {
-		r, n := utf8.DecodeRuneInString(rest[size:])
-		if r == '_' || unicode.IsLetter(r) || size > 0 && unicode.Is(unicode.Nd, r) {
-			size += n
-			continue
-		}
-		if l.mode == IR && size > 0 && (r == '\'' || r == '.' && size+1 < len(rest) && (isLetter(rest[size+1]) || isDigit(rest[size+1]))) {
-			size += n
-			continue
-		}
-		break
+	size := nameSize(l.src[l.at:], l.mode)
+	switch {
+	case size == 0:
+		l.unexpected()
+	case isKeyword(l.src[l.at:l.at+size], l.mode):
+		l.emit(Keyword, size, 0)
+	default:
+		l.emit(NameTok, size, 0)
 	}
-	if size == 0 {
-		r, n := utf8.DecodeRuneInString(l.src[l.at:])
-		l.unexpected(r, n)
-		return
-	}
-	if keywords[l.mode][l.src[l.at:l.at+size]] {
-		l.emit(Keyword, size)
-		return
-	}
-	l.emit(NameTok, size)
 }
 
-func (l *lexer) unexpected(r rune, size int) {
+func nameSize(s string, mode Mode) int {
+	i := 0
+	for i < len(s) {
+		if c := s[i]; isLetter(c) || isDigit(c) {
+			i++
+			continue
+		} else if c < utf8.RuneSelf {
+			if mode == IR && i > 0 && (c == '\'' || c == '.' && i+1 < len(s) && (isLetter(s[i+1]) || isDigit(s[i+1]))) {
+				i++
+				continue
+			}
+			break
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !unicode.IsLetter(r) && (i == 0 || !unicode.Is(unicode.Nd, r)) {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// unexpected reports the character at the cursor and leaves a Bad token in its place; of several side by side only the first
+// is reported.
+func (l *lexer) unexpected() {
+	r, n := utf8.DecodeRuneInString(l.src[l.at:])
+	if k := len(l.tokens) - 1; k >= 0 && l.tokens[k].Kind == Bad {
+		if last := &l.tokens[k]; int(last.Pos.Offset)+len(last.Text) == l.at {
+			last.Text = l.src[last.Pos.Offset : l.at+n]
+			l.at += n
+			l.col++
+			return
+		}
+	}
 	d := diag.Errorf(l.pos(), "syntax", "unexpected character %q", r)
-	if r == utf8.RuneError && size == 1 {
+	if r == utf8.RuneError && n == 1 {
 		d = diag.Errorf(l.pos(), "syntax", "unexpected byte 0x%02x: the text is not UTF-8", l.src[l.at])
+	} else if fix := instead[r]; fix != "" && l.mode == Gk {
+		d = d.WithFix("%s", fix)
 	}
 	l.errors.Add(d)
-	l.fresh = false
-	l.at += size
-	l.col++
+	l.emit(Bad, n, 0)
 }
 
 // number reads 12, 0x1f, 1.5, 1e-5, 1_000. A point counts only with a digit behind it: 0..4 is a range.
 func (l *lexer) number() {
 	s := l.src[l.at:]
-	digits := func(i int, ok func(byte) bool) int {
-		for i < len(s) && (ok(s[i]) || s[i] == '_') {
-			i++
-		}
-		return i
+	kind, size := numberSize(s)
+	bad := size + wordSize(s[size:])
+	if kind == FloatTok && bad == size && size+1 < len(s) && s[size] == '.' && isDigit(s[size+1]) {
+		bad = digits(s, size+1, isDigit) // 1.2.3
 	}
-	kind, size := IntTok, 0
-	if len(s) > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') && isHex(s[2]) {
-		size = digits(2, isHex)
-	} else {
-		size = digits(0, isDigit)
-		if size+1 < len(s) && s[size] == '.' && isDigit(s[size+1]) {
-			kind, size = FloatTok, digits(size+1, isDigit)
-		}
-		if e := exponent(s[size:]); e > 0 {
-			kind, size = FloatTok, digits(size+e, isDigit)
-		}
-	}
-	if bad := size + wordSize(s[size:]); bad > size || size+1 < len(s) && kind == FloatTok && s[size] == '.' && isDigit(s[size+1]) {
-		if bad == size {
-			bad = digits(size+1, isDigit)
-		}
+	if bad > size {
 		l.errors.Add(diag.Errorf(l.pos(), "syntax", "malformed number %q", clip(s[:bad])))
-		l.emit(kind, bad)
-		return
 	}
-	l.emit(kind, size)
+	l.emit(kind, bad, 0)
+}
+
+func numberSize(s string) (kind Kind, size int) {
+	if len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' && isHex(s[2]) {
+		return IntTok, digits(s, 2, isHex)
+	}
+	kind, size = IntTok, digits(s, 0, isDigit)
+	if size+1 < len(s) && s[size] == '.' && isDigit(s[size+1]) {
+		kind, size = FloatTok, digits(s, size+1, isDigit)
+	}
+	if e := exponent(s[size:]); e > 0 {
+		kind, size = FloatTok, digits(s, size+e, isDigit)
+	}
+	return kind, size
+}
+
+// digits is the end of the digits and underscores that begin at i.
+func digits(s string, i int, ok func(byte) bool) int {
+	for i < len(s) && (ok(s[i]) || s[i] == '_') {
+		i++
+	}
+	return i
 }
 
 // exponent is the length of an exponent's letter and sign in front of a digit, or 0.
 func exponent(s string) int {
 	switch {
-	case len(s) > 1 && (s[0] == 'e' || s[0] == 'E') && isDigit(s[1]):
+	case len(s) < 2 || s[0]|0x20 != 'e':
+		return 0
+	case isDigit(s[1]):
 		return 1
-	case len(s) > 2 && (s[0] == 'e' || s[0] == 'E') && (s[1] == '+' || s[1] == '-') && isDigit(s[2]):
+	case len(s) > 2 && (s[1] == '+' || s[1] == '-') && isDigit(s[2]):
 		return 2
 	}
 	return 0
@@ -283,26 +239,30 @@ func (l *lexer) text() {
 	s, err := strconv.QuotedPrefix(l.src[l.at:])
 	if err != nil {
 		l.errors.Add(diag.Errorf(l.pos(), "syntax", "text in quotes without an end on its line, or with a malformed escape"))
-		l.advance(1)
+		l.emit(Bad, 1, 0)
 		return
 	}
-	l.emit(StringTok, len(s))
+	l.emit(StringTok, len(s), 0)
 }
 
+// clip shortens a text for a message.
 func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
+	const longest = 40
+	n := 0
+	for i := range s {
+		if n++; n > longest {
+			return s[:i] + "…"
+		}
 	}
 	return s
 }
 
 func (l *lexer) symbol() {
-	rest := l.src[l.at:]
-	for _, s := range symbols[l.mode] {
-		if strings.HasPrefix(rest, s) {
-			l.emit(Symbol, len(s))
+	for _, s := range symbols[l.src[l.at]] {
+		if (!s.ir || l.mode == IR) && strings.HasPrefix(l.src[l.at:], s.text) {
+			l.emit(Symbol, len(s.text), s.prec)
 			return
 		}
 	}
-	l.unexpected(rune(rest[0]), 1)
+	l.unexpected()
 }
