@@ -3,6 +3,7 @@ package ir
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Const is a value of some type, which is known from where the Const stands. Floats of every width are held as the
@@ -51,11 +52,9 @@ func (c Const) Text(t Type) string {
 		case x != x:
 			return "nan"
 		}
-		s := strconv.FormatFloat(x, 'g', -1, 64)
-		for _, r := range s {
-			if r == '.' || r == 'e' {
-				return s
-			}
+		s := shortest(t.Elem, x)
+		if strings.ContainsAny(s, ".e") {
+			return s
 		}
 		return s + ".0"
 	case t.IsBool():
@@ -66,4 +65,15 @@ func (c Const) Text(t Type) string {
 		return strconv.FormatInt(c.Int(), 10)
 	}
 	return "0x" + strconv.FormatUint(c.Bits, 16)
+}
+
+// shortest writes x with the digits that it takes to be read back as the same value of dtype t.
+func shortest(t *DType, x float64) string {
+	if t != f64 {
+		s := strconv.FormatFloat(x, 'g', -1, 32)
+		if v, err := strconv.ParseFloat(s, 64); err == nil && RoundTo(t, v) == x {
+			return s
+		}
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Pos is a place in a source text. Lines and columns count from 1, columns in characters; Offset counts bytes from 0.
-// The zero Pos means "no place".
+// Pos is a place in a source text. Lines and columns count from 1, columns in characters; Offset counts bytes from 0,
+// and is -1 where it is not known. The zero Pos means "no place".
 type Pos struct{ Line, Col, Offset int32 }
 
 // IsValid reports whether the position names a place.
@@ -173,7 +173,7 @@ func snippet(b *strings.Builder, source string, pos, end Pos) {
 }
 
 func lineOf(source string, pos Pos) (string, bool) {
-	if !pos.IsValid() || int(pos.Offset) > len(source) {
+	if !pos.IsValid() || pos.Offset < 0 || int(pos.Offset) > len(source) {
 		return "", false
 	}
 	start := strings.LastIndexByte(source[:pos.Offset], '\n') + 1

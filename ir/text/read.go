@@ -47,14 +47,14 @@ func (r *Reader) expr(n *syntax.Node, want ir.Type) *ir.Expr {
 	if n.Kind == syntax.Index || n.Kind == syntax.Call || n.Kind == syntax.Bind {
 		if r.Special != nil {
 			if e := r.Special(r, n, want); e != nil {
-				return e.At(n.Pos)
+				return placed(e, n.Pos)
 			}
 		}
 	}
 	switch n.Kind {
 	case syntax.Name:
 		if e := r.Name(n.Name); e != nil {
-			return e.At(n.Pos)
+			return placed(e, n.Pos)
 		}
 		r.Fail(n.Pos, "unknown name %s", n.Name)
 	case syntax.Unary:
@@ -68,6 +68,14 @@ func (r *Reader) expr(n *syntax.Node, want ir.Type) *ir.Expr {
 	}
 	r.Fail(n.Pos, "%s[…] has no meaning here", n.Name)
 	return nil
+}
+
+// placed gives an expression a position if it has none: what the level shares stays shared.
+func placed(e *ir.Expr, pos diag.Pos) *ir.Expr {
+	if e.Pos.IsValid() {
+		return e
+	}
+	return e.At(pos)
 }
 
 var infixOps = map[string]*ir.Op{}

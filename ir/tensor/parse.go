@@ -1,0 +1,272 @@
+package tensor
+
+import (
+	"strings"
+
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/syntax"
+	"github.com/gkc-lang/gkc/ir/text"
+)
+
+// Parse reads the IR text of one program, as String writes it. It stops at the first mistake.
+func Parse(src string) (*Program, diag.List) {
+	all, errs := ParseAll(src)
+	if len(errs) == 0 && len(all) != 1 {
+		errs.Add(diag.Errorf(diag.Pos{Line: 1, Col: 1}, "ir", "the text holds %d programs, expected one", len(all)))
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return all[0], nil
+}
+
+// ParseAll reads the IR text of any number of programs.
+func ParseAll(src string) ([]*Program, diag.List) {
+	p, errs := syntax.New(src, syntax.IR)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	var all []*Program
+	d := p.Catch(func() {
+		for p.Peek().Kind != syntax.End {
+			r := &reader{Parser: p}
+			all = append(all, r.program())
+		}
+	})
+	errs.Add(d)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return all, nil
+}
+
+// reader holds what one program has declared so far.
+type reader struct {
+	*syntax.Parser
+	exprs   text.Reader
+	prog    *Program
+	scalars map[string]*ir.Scalar
+	reads   map[string]*Tensor // what a read of a name means: the parameter where there is one
+	defined map[string]*Tensor // what a definition of a name means
+	header  []pending
+	scope   []*ir.Axis // innermost last; no two have one name
+	visible map[string]*ir.Axis
+	lets    map[string]*let
+	budget  int
+}
+
+// pending is a declared tensor whose extents wait for the sizes.
+type pending struct {
+	t       *Tensor
+	extents []*syntax.Node
+}
+
+// maxNodes bounds the expressions of a program as they are read.
+const maxNodes = 4 << 20
+
+func (r *reader) program() *Program {
+	r.prog = &Program{}
+	r.scalars, r.reads, r.defined, r.lets = map[string]*ir.Scalar{}, map[string]*Tensor{}, map[string]*Tensor{}, map[string]*let{}
+	r.visible = map[string]*ir.Axis{}
+	r.exprs = text.Reader{Name: r.name, Special: r.special}
+	r.budget = maxNodes
+	r.head()
+	for r.Is("size") || r.Is("scalar") {
+		r.scalar()
+	}
+	r.closeHeader()
+	for r.Peek().Kind != syntax.End && !r.Is("tensor") {
+		r.statement()
+	}
+	return r.prog
+}
+
+// head reads tensor NAME(params) -> (results). Scalars among the params are declared by lines of their own.
+func (r *reader) head() {
+	r.Expect("tensor", "'tensor'")
+	p := r.prog
+	p.Name = r.Name("the program's name").Text
+	r.Expect("(", "'('")
+	r.List(")", func() {
+		name, ty := r.typed("a parameter")
+		p.Order = append(p.Order, name.Text)
+		if r.Is("[") {
+			p.Params = append(p.Params, r.tensor(name, ty, Param))
+		}
+	})
+	r.Expect(")", "',' or ')'")
+	r.Expect("->", "'->'")
+	r.Expect("(", "'('")
+	r.List(")", func() {
+		name, ty := r.typed("a result")
+		p.Results = append(p.Results, r.tensor(name, ty, Result))
+	})
+	r.Expect(")", "',' or ')'")
+	p.Pos = r.at()
+}
+
+func (r *reader) typed(what string) (syntax.Token, ir.Type) {
+	name := r.Name(what)
+	r.Expect(":", "':' and a type")
+	return name, text.Type(r.Parser)
+}
+
+// tensor reads the extents of a tensor, which are made into expressions by closeHeader.
+func (r *reader) tensor(name syntax.Token, ty ir.Type, role Role) *Tensor {
+	t := &Tensor{Name: name.Text, Type: ty, Role: role}
+	r.Expect("[", "'[' and the extents")
+	r.header = append(r.header, pending{t, r.ExprList("]")})
+	if role == Param {
+		r.declare(r.reads, t, name.Pos)
+		return t
+	}
+	r.declare(r.defined, t, name.Pos)
+	if r.reads[t.Name] == nil {
+		r.reads[t.Name] = t
+	}
+	return t
+}
+
+func (r *reader) declare(in map[string]*Tensor, t *Tensor, pos diag.Pos) {
+	if in[t.Name] != nil {
+		r.fail(pos, "%s is declared twice", t.Name)
+	}
+	in[t.Name] = t
+}
+
+func (r *reader) closeHeader() {
+	for _, h := range r.header {
+		for _, n := range h.extents {
+			h.t.Extents = append(h.t.Extents, r.exprs.Index(n))
+		}
+	}
+	r.header = nil
+}
+
+func (r *reader) fail(pos diag.Pos, format string, args ...any) { r.Fail(pos, "ir", format, args...) }
+
+// at reads the source position behind a statement; the zero Pos if there is none. Its byte offset is not known.
+func (r *reader) at() diag.Pos {
+	if !r.Accept("at") {
+		return diag.Pos{}
+	}
+	line := r.integer("a line")
+	r.Expect(":", "':' and a column")
+	return diag.Pos{Line: int32(line & 0x7FFFFFFF), Col: int32(r.integer("a column") & 0x7FFFFFFF), Offset: -1}
+}
+
+// integer reads a whole number, which may be negative.
+func (r *reader) integer(what string) int64 {
+	pos := r.Peek().Pos
+	e := r.exprs.Index(r.Expr())
+	v, ok := e.IntValue()
+	if !ok {
+		r.fail(pos, "expected %s", what)
+	}
+	return v
+}
+
+// scalar reads size NAME: type >= lo multiple m fixed value default value.
+func (r *reader) scalar() {
+	s := &ir.Scalar{IsSize: r.Next().Text == "size", Multiple: 1}
+	name, ty := r.typed("a name")
+	s.Name, s.Type, s.Pos = name.Text, ty, name.Pos
+	if ty.IsPacked() {
+		r.fail(name.Pos, "%s cannot be of type %s", s.Name, ty)
+	}
+	if r.scalars[s.Name] != nil || r.reads[s.Name] != nil {
+		r.fail(name.Pos, "%s is declared twice", s.Name)
+	}
+	if r.Accept(">=") {
+		s.Lo = r.integer("a number")
+	}
+	if r.Accept("multiple") {
+		s.Multiple = r.integer("a number")
+	}
+	if r.Accept("fixed") {
+		s.Fixed = r.constant(ty)
+	}
+	if r.Accept("default") {
+		s.Default = r.constant(ty)
+	}
+	r.scalars[s.Name] = s
+	r.prog.Scalars = append(r.prog.Scalars, s)
+}
+
+func (r *reader) constant(t ir.Type) *ir.Const {
+	n := r.Expr()
+	e := r.exprs.Expr(n, t)
+	if !e.IsConst() {
+		r.fail(n.Pos, "expected a constant")
+	}
+	v := e.Val
+	return &v
+}
+
+func (r *reader) statement() {
+	t := r.Next()
+	switch t.Text {
+	case "where":
+		n := r.Expr()
+		c := Condition{Expr: r.exprs.Expr(n, ir.Bool_), Text: r.Text("the condition in quotes")}
+		c.Pos = r.at()
+		r.prog.Where = append(r.prog.Where, c)
+	case "temp":
+		name, ty := r.typed("a name")
+		r.prog.Temps = append(r.prog.Temps, r.tensor(name, ty, Temp))
+		r.closeHeader()
+	case "site":
+		r.site()
+	case "let":
+		r.let()
+	case "def", "scatter", "recur", "check":
+		r.prog.Defs = append(r.prog.Defs, r.def(t))
+		r.lets = map[string]*let{}
+	default:
+		r.fail(t.Pos, "expected where, temp, site, let, def, scatter, recur or check, found '%s'", t.Text)
+	}
+}
+
+func (r *reader) site() {
+	s := Site{Kind: r.Text("the kind of fault in quotes")}
+	if r.Accept("of") {
+		s.Tensor = r.Name("a tensor").Text
+		s.Dim = int(r.integer("a dimension"))
+	}
+	s.Text = r.Text("the expression in quotes")
+	s.Pos = r.at()
+	r.prog.Sites = append(r.prog.Sites, s)
+}
+
+// find is a tensor by name.
+func (r *reader) find(in map[string]*Tensor, what string) *Tensor {
+	t := r.Name(what)
+	if in[t.Text] == nil {
+		r.fail(t.Pos, "unknown tensor %s", t.Text)
+	}
+	return in[t.Text]
+}
+
+// edge makes a read's or a scatter's edge of what is written.
+func (r *reader) edge(e *syntax.Edge, t ir.Type) Edge {
+	if e == nil {
+		return Edge{}
+	}
+	for k, name := range edgeNames {
+		if name != e.Kind || EdgeKind(k) == Inside {
+			continue
+		}
+		out := Edge{Kind: EdgeKind(k)}
+		if out.Kind == Const {
+			v := r.exprs.Expr(e.Value, t)
+			if !v.IsConst() {
+				r.fail(e.Pos, "the value of @const is no constant")
+			}
+			out.Value = v.Val
+		}
+		return out
+	}
+	r.fail(e.Pos, "unknown edge @%s, expected one of %s", e.Kind, strings.Join(edgeNames[1:], " "))
+	return Edge{}
+}
