@@ -12,12 +12,13 @@ func EvalOp(op *Op, to Type, from []Type, args []Const) (out Const, ok bool) {
 	}
 	t := from[0].Elem
 	if t.IsFloat() {
-		return evalFloat(m, to, args)
+		return evalFloat(op, to, args)
 	}
 	return evalInt(m, t, to, args)
 }
 
-func evalFloat(m *Mean, to Type, args []Const) (Const, bool) {
+func evalFloat(op *Op, to Type, args []Const) (Const, bool) {
+	m := &op.Mean
 	var x float64
 	switch {
 	case len(args) == 1 && m.F1 != nil:
@@ -26,6 +27,9 @@ func evalFloat(m *Mean, to Type, args []Const) (Const, bool) {
 		x = m.F2(args[0].Float(), args[1].Float())
 	case len(args) == 3 && m.F3 != nil:
 		x = m.F3(args[0].Float(), args[1].Float(), args[2].Float())
+		if op == OpFMA && to == F32 {
+			return FloatConst(fma32(args[0].Float(), args[1].Float(), args[2].Float())), true
+		}
 	case len(args) == 1 && m.P1 != nil:
 		return BoolConst(m.P1(args[0].Float())), true
 	case len(args) == 2 && m.PF2 != nil:

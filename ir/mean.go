@@ -91,6 +91,10 @@ func intAbs(t *DType, a int64) int64 {
 	return a
 }
 
+// floatMin and floatMax propagate NaN, also past infinities, and order -0 below 0.
+func floatMin(a, b float64) float64 { return min(a, b) }
+func floatMax(a, b float64) float64 { return max(a, b) }
+
 func floatSign(x float64) float64 {
 	switch {
 	case x > 0:

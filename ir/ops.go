@@ -41,13 +41,13 @@ var (
 	OpSign = &Op{Name: "sign", Arity: 1, Rule: ruleNumber, Cost: CostALU, Where: Anywhere, Mean: Mean{F1: floatSign, I1: intSign}}
 	// Min and Max propagate NaN; max.num and min.num ignore it, as fmaxf does.
 	OpMin = &Op{Name: "min", Arity: 2, Rule: ruleOrder, Cost: CostALU, Laws: Commutes | Associates | Idempotent, Where: Anywhere,
-		Mean: Mean{F2: math.Min, I2: func(t *DType, a, b int64) int64 { return pick(intLess(t, a, b), a, b) }}}
+		Mean: Mean{F2: floatMin, I2: func(t *DType, a, b int64) int64 { return pick(intLess(t, a, b), a, b) }}}
 	OpMax = &Op{Name: "max", Arity: 2, Rule: ruleOrder, Cost: CostALU, Laws: Commutes | Associates | Idempotent, Where: Anywhere,
-		Mean: Mean{F2: math.Max, I2: func(t *DType, a, b int64) int64 { return pick(intLess(t, a, b), b, a) }}}
+		Mean: Mean{F2: floatMax, I2: func(t *DType, a, b int64) int64 { return pick(intLess(t, a, b), b, a) }}}
 	OpMinNum = &Op{Name: "min.num", Arity: 2, Rule: ruleFloat, Cost: CostALU, Laws: Commutes | Associates | Idempotent, Where: BelowOnly,
-		Mean: Mean{F2: func(a, b float64) float64 { return ignoreNaN(math.Min, a, b) }}}
+		Mean: Mean{F2: func(a, b float64) float64 { return ignoreNaN(floatMin, a, b) }}}
 	OpMaxNum = &Op{Name: "max.num", Arity: 2, Rule: ruleFloat, Cost: CostALU, Laws: Commutes | Associates | Idempotent, Where: BelowOnly,
-		Mean: Mean{F2: func(a, b float64) float64 { return ignoreNaN(math.Max, a, b) }}}
+		Mean: Mean{F2: func(a, b float64) float64 { return ignoreNaN(floatMax, a, b) }}}
 )
 
 // Functions of floats.

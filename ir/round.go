@@ -97,3 +97,19 @@ func Wrap(t *DType, x int64) int64 {
 	}
 	return int64(int8(x))
 }
+
+// fma32 is a*b + c of f32 values, rounded once. The product is exact in float64; the sum is rounded to odd there, so that the
+// rounding to f32 sees whether anything was lost.
+func fma32(a, b, c float64) float64 {
+	p := a * b
+	s := p + c
+	if math.IsInf(s, 0) || s != s {
+		return float64(float32(s))
+	}
+	t := s - p
+	lost := (p - (s - t)) + (c - t) // what the sum lost, exactly
+	if lost != 0 && math.Float64bits(s)&1 == 0 {
+		s = math.Nextafter(s, math.Copysign(math.Inf(1), lost))
+	}
+	return float64(float32(s))
+}

@@ -22,7 +22,7 @@ func same(p, q *Program) error {
 	})
 	c.each("sites", len(p.Sites), len(q.Sites), func(i int) {
 		a, b := p.Sites[i], q.Sites[i]
-		a.Pos, b.Pos = b.Pos, b.Pos
+		a.Pos = b.Pos
 		c.value("site", a, b)
 	})
 	c.each("defs", len(p.Defs), len(q.Defs), func(i int) { c.def(p.Defs[i], q.Defs[i]) })
