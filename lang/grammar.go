@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"io"
 	"sync"
 
 	"github.com/alecthomas/participle/v2"
@@ -31,14 +30,14 @@ type (
 	// funcSyntax is the head of a func.
 	funcSyntax struct {
 		Name    word    `parser:"@@"`
-		Binders binders `parser:"( '[' @@ )?"`
-		Params  names   `parser:"'(' @@"`
+		Binders binders `parser:"@@?"`
+		Params  names   `parser:"@@"`
 	}
 
 	paramSyntax struct {
 		Name    word  `parser:"@@ ':'"`
 		Type    dtype `parser:"@@"`
-		Extents list  `parser:"( '[' @@ )?"`
+		Extents list  `parser:"@@?"`
 		Edge    edge  `parser:"@@?"`
 		Default expr  `parser:"( '=' @@ )?"`
 	}
@@ -47,12 +46,12 @@ type (
 	stmtSyntax struct {
 		Name    word          `parser:"@@"`
 		Edge    edge          `parser:"@@?"`
-		Indices list          `parser:"( '[' @@ )?"`
+		Indices list          `parser:"@@?"`
 		Type    dtype         `parser:"( ':' @@"`
-		Extents list          `parser:"( '[' @@ )? )?"`
+		Extents list          `parser:"  @@? )?"`
 		Op      operator      `parser:"( @@"`
-		Value   expr          `parser:"@@"`
-		Tails   []*tailSyntax `parser:"@@* )?"`
+		Value   expr          `parser:"  @@"`
+		Tails   []*tailSyntax `parser:"  @@* )?"`
 	}
 
 	tailSyntax struct {
@@ -68,23 +67,28 @@ type (
 	dtype    any // syntax.Token
 	expr     any // *syntax.Node
 	edge     any // *syntax.Edge
-	list     any // []*syntax.Node, with the closing bracket
-	names    any // []Word, with the closing parenthesis
-	binders  any // []Word, with the closing bracket
+	list     any // []*syntax.Node in brackets
+	names    any // []Word in parentheses
+	binders  any // []Word in brackets
 	ranges   any // []syntax.Binder
 	operator any // syntax.Token: = += max= min=
 )
 
-// grammar is a built participle parser. Its productions read from p, so that one grammar serves one text at a time.
+// grammar is a built participle parser with the cursor that its productions share; it serves one text at a time.
 type grammar struct {
 	p       *syntax.Parser
-	lex     *lexer.PeekingLexer
-	start   lexer.Checkpoint // where the last production began
-	fault   *diag.Diag       // what stopped a production of ours
+	window  window
+	fault   *diag.Diag // what stopped a production of ours
 	binding *participle.Parser[bindingSyntax]
 	fn      *participle.Parser[funcSyntax]
 	param   *participle.Parser[paramSyntax]
 	stmt    *participle.Parser[stmtSyntax]
+}
+
+// done gives the grammar back for another text.
+func (g *grammar) done() {
+	g.p, g.fault = nil, nil
+	grammars.Put(g)
 }
 
 // grammars keeps built grammars: building one takes longer than reading a small file.
@@ -92,20 +96,18 @@ var grammars = sync.Pool{New: func() any { return newGrammar() }}
 
 func newGrammar() *grammar {
 	g := &grammar{}
-	file := participle.MustBuild[fileSyntax](participle.Lexer(tokenStream{}),
+	file := participle.MustBuild[fileSyntax](participle.Lexer(tokenNames{}),
 		production[word](g, func(p *syntax.Parser) any { return p.Name("a name") }),
 		production[dtype](g, func(p *syntax.Parser) any { return p.Name("a dtype") }),
 		production[expr](g, func(p *syntax.Parser) any { return p.Expr() }),
-		production[list](g, func(p *syntax.Parser) any { return p.ExprList("]") }),
-		production[names](g, func(p *syntax.Parser) any { return nameList(p, ")") }),
-		production[binders](g, func(p *syntax.Parser) any { return nameList(p, "]") }),
-		production[ranges](g, func(p *syntax.Parser) any { return rangeList(p) }),
-		production[edge](g, func(p *syntax.Parser) any {
-			if !p.Is("@") {
-				return nil
-			}
-			return p.Edge()
+		production[names](g, func(p *syntax.Parser) any {
+			p.Expect("(", "'(' and parameters")
+			return nameList(p, ")")
 		}),
+		production[binders](g, optional("[", func(p *syntax.Parser) any { p.Next(); return nameList(p, "]") })),
+		production[list](g, optional("[", func(p *syntax.Parser) any { p.Next(); return p.ExprList("]") })),
+		production[edge](g, optional("@", func(p *syntax.Parser) any { return p.Edge() })),
+		production[ranges](g, func(p *syntax.Parser) any { return rangeList(p) }),
 		production[operator](g, assignment),
 	)
 	g.binding = part[bindingSyntax](file)
@@ -123,10 +125,20 @@ func part[P, G any](file *participle.Parser[G]) *participle.Parser[P] {
 	return p
 }
 
+// optional reads nothing where something else than the opening symbol stands.
+func optional(opening string, read func(*syntax.Parser) any) func(*syntax.Parser) any {
+	return func(p *syntax.Parser) any {
+		if !p.Is(opening) {
+			return nil
+		}
+		return read(p)
+	}
+}
+
 // production lets participle read a T through syntax.Parser. read returns nil where nothing of the kind begins.
 func production[T any](g *grammar, read func(*syntax.Parser) any) participle.Option {
 	return participle.ParseTypeWith(func(lex *lexer.PeekingLexer) (out T, err error) {
-		g.p.At = int(lex.RawCursor())
+		g.p.At = g.window.token(lex)
 		var x any
 		if d := g.p.Catch(func() { x = read(g.p) }); d != nil {
 			g.fault = d
@@ -135,41 +147,21 @@ func production[T any](g *grammar, read func(*syntax.Parser) any) participle.Opt
 		if x == nil {
 			return out, participle.NextMatch
 		}
-		lex.FastForward(lexer.RawCursor(g.p.At - 1))
+		g.window.advance(lex, g.p.At)
 		return x.(T), nil
 	})
 }
 
-// use starts reading a text.
-func (g *grammar) use(p *syntax.Parser) {
-	lex, err := lexer.Upgrade(&tokenReader{tokens: p.Tokens})
-	if err != nil {
-		panic(err) // tokenReader has no errors
-	}
-	g.p, g.lex = p, lex
-	g.start = lex.MakeCheckpoint()
-}
-
-// done gives the grammar back.
-func (g *grammar) done() {
-	g.p, g.lex, g.fault = nil, nil, nil
-	grammars.Put(g)
-}
-
-// read reads one production at the cursor and leaves it behind, or where the mistake is. next says what has to follow the
-// name: the one thing that the productions themselves ask for.
-func read[P any](g *grammar, production *participle.Parser[P], next string) *P {
+// read reads one production from the cursor on, of tokens in front of end, and leaves the cursor behind it or where the
+// mistake is. next says what has to follow the name, the one thing that participle itself asks for.
+func read[P any](g *grammar, production *participle.Parser[P], end int, next string) *P {
 	g.fault = nil
-	if int(g.lex.RawCursor()) > g.p.At { // the cursor resumed behind a mistake, in what was read already
-		g.lex.LoadCheckpoint(g.start)
-	}
-	g.start = g.lex.MakeCheckpoint()
-	g.lex.FastForward(lexer.RawCursor(g.p.At - 1))
-	out, err := production.ParseFromLexer(g.lex, participle.AllowTrailing(true))
+	lex := g.window.open(g.p, end)
+	out, err := production.ParseFromLexer(lex, participle.AllowTrailing(true))
 	if g.fault != nil {
 		panic(g.fault)
 	}
-	g.p.At = int(g.lex.RawCursor())
+	g.p.At = max(g.p.At, g.window.token(lex))
 	if err != nil {
 		g.p.Expected(next)
 	}
@@ -218,38 +210,4 @@ func assignment(p *syntax.Parser) any {
 		return t
 	}
 	return nil
-}
-
-// tokenStream tells participle how tokens are called. Texts are split by ir/syntax, so that it never splits one itself.
-type tokenStream struct{}
-
-// Symbols maps the names of token kinds.
-func (tokenStream) Symbols() map[string]lexer.TokenType {
-	return map[string]lexer.TokenType{"EOF": lexer.EOF, "Token": 1}
-}
-
-// Lex is asked for by participle's interface.
-func (tokenStream) Lex(name string, r io.Reader) (lexer.Lexer, error) {
-	src, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	tokens, _, errs := syntax.Lex(string(src), syntax.Gk)
-	return &tokenReader{tokens: tokens}, errs.Err()
-}
-
-// tokenReader hands tokens to participle, which needs no more of them than their text.
-type tokenReader struct {
-	tokens []syntax.Token
-	at     int
-}
-
-// Next returns the next token.
-func (r *tokenReader) Next() (lexer.Token, error) {
-	t := &r.tokens[r.at]
-	if t.Kind == syntax.End {
-		return lexer.EOFToken(lexer.Position{}), nil
-	}
-	r.at++
-	return lexer.Token{Type: 1, Value: t.Text}, nil
 }

@@ -19,8 +19,8 @@ func Parse(name, src string) (*File, diag.List) {
 	p, errs := syntax.New(src, syntax.Gk)
 	p.Stop = func(p *syntax.Parser) bool { return beginsStatement(p, p.At) }
 	g := grammars.Get().(*grammar)
+	g.p = p
 	defer g.done()
-	g.use(p)
 	r := &reader{grammar: g, file: file, errs: errs}
 	r.items()
 	for _, d := range r.errs {
@@ -93,18 +93,18 @@ func (r *reader) add(item Item) bool {
 }
 
 func (r *reader) constant() bool {
-	let := r.let()
+	let := r.let(r.end)
 	return r.add(&Const{Name: let.Text, Pos: let.Pos, Expr: let.Expr})
 }
 
-// let reads NAME = expr.
-func (r *reader) let() Let {
-	b := read(r.grammar, r.binding, "'='")
+// let reads NAME = expr in front of end.
+func (r *reader) let(end int) Let {
+	b := read(r.grammar, r.binding, end, "'='")
 	return Let{wordOf(b.Name), b.Value.(*syntax.Node)}
 }
 
 func (r *reader) function() bool {
-	head := read(r.grammar, r.fn, "'(' and parameters")
+	head := read(r.grammar, r.fn, r.end, "'(' and parameters")
 	name := wordOf(head.Name)
 	f := &Func{Name: name.Text, Pos: name.Pos, Params: head.Params.([]Word)}
 	if head.Binders != nil {
@@ -126,9 +126,9 @@ func (r *reader) locals(f *Func) bool {
 		if p.Accept(";") {
 			continue
 		}
-		if !r.attempt(func() { f.Lets = append(f.Lets, r.let()) }) {
+		if !r.attempt(func() { f.Lets = append(f.Lets, r.let(r.next(start, end))) }) {
 			whole = false
-			p.At = r.resume(start, end)
+			p.At = r.next(start, end)
 		}
 	}
 	p.Expect("return", "'return'")
@@ -143,7 +143,7 @@ func (r *reader) example() bool {
 	p := r.p
 	e := &Example{Kernel: wordOf(p.Name("a kernel"))}
 	p.Expect("(", "'(' and sizes")
-	p.List(")", func() { e.Values = append(e.Values, r.let()) })
+	p.List(")", func() { e.Values = append(e.Values, r.let(r.nextInList(p.At))) })
 	p.Expect(")", "',' or ')'")
 	return r.add(e)
 }

@@ -31,7 +31,7 @@ func (r *reader) head(k *Kernel) {
 		k.Results = r.params(k)
 	} else {
 		start := p.At
-		if !r.attempt(func() { k.Results = []*Param{r.parameter()} }) {
+		if !r.attempt(func() { k.Results = []*Param{r.parameter(r.nextInList(start))} }) {
 			r.lose(k, start)
 			p.At = max(p.At, r.find("{"))
 		}
@@ -51,7 +51,7 @@ func (r *reader) params(k *Kernel) []*Param {
 	for !p.Is(")") && !r.atEnd() {
 		start := p.At
 		if !r.attempt(func() {
-			out = append(out, r.parameter())
+			out = append(out, r.parameter(r.nextInList(start)))
 			if !p.Is(",") && !p.Is(")") {
 				p.Expected("',' or ')'")
 			}
@@ -70,21 +70,9 @@ func (r *reader) params(k *Kernel) []*Param {
 
 // lose skips the parameter that begins at start. Its name is lost, and so are the sizes that it may bind.
 func (r *reader) lose(k *Kernel, start int) {
-	p := r.p
-	k.loseName(p.Tokens[start])
-	for p.At = start + 1; p.At < r.end; p.At++ {
-		switch t := p.Peek(); t.Text {
-		case ",", ")", "->", "{", "where":
-			return
-		case "(", "[":
-			if end := p.Match(p.At); end > 0 && end < r.end {
-				for ; p.At < end; p.At++ {
-					k.loseName(p.Peek())
-				}
-			}
-		default:
-			k.loseName(t)
-		}
+	r.p.At = r.nextInList(start)
+	for _, t := range r.p.Tokens[start:r.p.At] {
+		k.loseName(t)
 	}
 }
 
@@ -94,8 +82,8 @@ func (k *Kernel) loseName(t syntax.Token) {
 	}
 }
 
-func (r *reader) parameter() *Param {
-	s := read(r.grammar, r.param, "':' and a dtype")
+func (r *reader) parameter(end int) *Param {
+	s := read(r.grammar, r.param, end, "':' and a dtype")
 	out := &Param{Word: wordOf(s.Name), Type: wordOf(s.Type), Extents: nodes(s.Extents)}
 	if s.Edge != nil {
 		out.Edge = s.Edge.(*syntax.Edge)
@@ -121,9 +109,9 @@ func (r *reader) body(k *Kernel) {
 		if p.Accept(";") {
 			continue
 		}
-		if !r.attempt(func() { k.Body = append(k.Body, r.statement()) }) {
+		if !r.attempt(func() { k.Body = append(k.Body, r.statement(r.next(start, end))) }) {
 			k.loseName(p.Tokens[start])
-			p.At = r.resume(start, end)
+			p.At = r.next(start, end)
 			for i := start + 1; i < p.At; i++ { // statements behind it on its line
 				if definesName(p, i) {
 					k.loseName(p.Tokens[i])
@@ -139,12 +127,12 @@ func (r *reader) body(k *Kernel) {
 	p.Next()
 }
 
-func (r *reader) statement() *Stmt {
+func (r *reader) statement(end int) *Stmt {
 	p := r.p
 	if p.Peek().Kind != syntax.NameTok {
 		p.Expected("a statement or '}'")
 	}
-	s := read(r.grammar, r.stmt, "")
+	s := read(r.grammar, r.stmt, end, "")
 	out := &Stmt{Word: wordOf(s.Name), Type: wordOf(s.Type), Indices: nodes(s.Indices)}
 	if s.Edge != nil {
 		out.Edge = s.Edge.(*syntax.Edge)

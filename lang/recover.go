@@ -38,6 +38,9 @@ func definesName(p *syntax.Parser, i int) bool {
 	if tokens[i].Kind != syntax.NameTok {
 		return false
 	}
+	if name := tokens[i].Text; (name == "max" || name == "min") && tokens[i+1].Text == "=" {
+		return false // the operator of a statement whose name stands on the line before
+	}
 	i++
 	if tokens[i].Text == "@" && tokens[i+1].Kind != syntax.End {
 		i = behindBrackets(p, i+2, "(")
@@ -62,9 +65,9 @@ func behindBrackets(p *syntax.Parser, i int, opening string) int {
 	return i
 }
 
-// resume is where reading goes on behind a broken statement that began at start: a separator, the next statement that
-// begins a line, return, or the end of the body. What stands in brackets is passed over.
-func (r *reader) resume(start, end int) int {
+// next is where the next statement is looked for behind the one that begins at start: at a separator, at a line that begins
+// like a statement, at return, or at the end of the body. What stands in brackets is passed over.
+func (r *reader) next(start, end int) int {
 	p := r.p
 	for i := start + 1; i < end; i++ {
 		t := &p.Tokens[i]
@@ -76,6 +79,25 @@ func (r *reader) resume(start, end int) int {
 		}
 	}
 	return end
+}
+
+// nextInList is where the parameter that begins at start ends. What stands in brackets is passed over.
+func (r *reader) nextInList(start int) int {
+	p := r.p
+	for i := start; i < r.end; i++ {
+		switch p.Tokens[i].Text {
+		case ",", ")", "->", "{":
+			return i
+		case "where":
+			if i > start {
+				return i
+			}
+		}
+		if m := p.Match(i); m > i && m < r.end {
+			i = m
+		}
+	}
+	return r.end
 }
 
 // find is the first token of this text in the declaration from the cursor on, or its end. What stands in brackets is
