@@ -1,0 +1,455 @@
+package ir
+
+import (
+	"hash/maphash"
+	"math"
+	"slices"
+)
+
+// Kinds of atoms that are operations of their own. Quotients of integers are OpDiv (toward zero), OpFloorDiv, or opExact, where
+// the divisor is known to divide; other operations that nothing is known of stand in the table as they are.
+var (
+	opExact   = &Op{Name: "exact"}
+	opWrapped = &Op{Name: "wrapped"} // a sum or product that may leave 64 bits, as the machine computes it
+)
+
+// row says what an atom is.
+type row struct {
+	op   *Op
+	typ  Type
+	val  Const
+	ref  Ref
+	args []Poly // operands; those that are no integers are single atoms
+	interval
+	depth   int32  // of the innermost binder that it depends on
+	wild    bool   // 64-bit data: arithmetic on it may wrap
+	yes, no []Poly // of a choice: what follows from its condition and from the contrary
+	end     *Expr  // of an axis that is not negative: where its range ends
+	hash    uint64
+	next    atom // of the same hash
+}
+
+// Value is the canonical form of an integer expression under what is known.
+func (f *Facts) Value(e *Expr) Poly {
+	f.visits = 0
+	p := f.value(e)
+	if f.memo != nil {
+		f.memo = nil
+	}
+	return p
+}
+
+// memoAfter is the number of nodes from which on a walk remembers the values of shared nodes.
+const memoAfter = 24
+
+func (f *Facts) value(e *Expr) Poly {
+	switch e.Op {
+	case OpConst:
+		if e.Type.IsInt() && e.Type != U64 {
+			if p := constPoly(e.Val.Int()); p.known() {
+				return p
+			}
+			return f.term(row{op: OpConst, typ: e.Type, val: e.Val, interval: interval{e.Val.Int(), e.Val.Int()}})
+		}
+		return f.term(row{op: OpConst, typ: e.Type, val: e.Val, interval: everything})
+	case OpName:
+		return f.named(e.Ref)
+	}
+	if f.memo != nil {
+		if p, ok := f.memo[e]; ok {
+			return p
+		}
+	}
+	if f.visits++; f.visits > memoAfter && f.memo == nil {
+		f.memo = map[*Expr]Poly{}
+	}
+	p := f.operation(e)
+	if f.memo != nil {
+		f.memo[e] = p
+	}
+	return p
+}
+
+func (f *Facts) named(r Ref) Poly {
+	if p, ok := f.names[r]; ok {
+		return f.reduce(p)
+	}
+	x := row{op: OpName, typ: r.RefType(), ref: r, interval: typeInterval(r.RefType())}
+	s, isScalar := r.(*Scalar)
+	x.wild = x.typ.IsInt() && x.typ.Bits() == 64 && !(isScalar && s.IsSize)
+	if isScalar && s.Type.IsInt() {
+		if s.Fixed != nil {
+			return f.name(r, constPoly(s.Fixed.Int()))
+		}
+		if s.IsSize {
+			x.lo = max(0, s.Lo)
+		}
+		if n := s.Multiple; n > 1 {
+			return f.name(r, f.multiple(x, n))
+		}
+	}
+	return f.name(r, f.fresh(x))
+}
+
+// multiple is a value that n divides, as n times an atom.
+func (f *Facts) multiple(x row, n int64) Poly {
+	if x.lo != noLow {
+		x.lo = -floorDivide(-x.lo, n)
+	}
+	if x.hi != noHigh {
+		x.hi = floorDivide(x.hi, n)
+	}
+	return f.fresh(x).times(n)
+}
+
+func (f *Facts) name(r Ref, p Poly) Poly {
+	f.trail = append(f.trail, undo{ref: r, poly: f.names[r]})
+	f.names[r] = p
+	return p
+}
+
+// operation is the value of an operation that is no name and no constant.
+func (f *Facts) operation(e *Expr) Poly {
+	if !e.Type.IsInt() || e.Type == U64 {
+		return f.opaque(e)
+	}
+	switch e.Op {
+	case OpAdd:
+		return f.fit(e, f.value(e.Args[0]).plus(1, f.value(e.Args[1])))
+	case OpSub:
+		return f.fit(e, f.value(e.Args[0]).minus(f.value(e.Args[1])))
+	case OpMul:
+		return f.fit(e, f.product(f.value(e.Args[0]), f.value(e.Args[1])))
+	case OpNeg:
+		return f.fit(e, f.value(e.Args[0]).negative())
+	case OpFMA:
+		return f.fit(e, f.product(f.value(e.Args[0]), f.value(e.Args[1])).plus(1, f.value(e.Args[2])))
+	case OpDiv, OpFloorDiv:
+		return f.fit(e, f.quotient(e.Op, f.tame(e.Args[0]), f.tame(e.Args[1])))
+	case OpRem:
+		return f.fit(e, f.remainder(OpDiv, f.tame(e.Args[0]), f.tame(e.Args[1])))
+	case OpMod:
+		return f.fit(e, f.remainder(OpFloorDiv, f.tame(e.Args[0]), f.tame(e.Args[1])))
+	case OpMin, OpMax:
+		return f.fit(e, f.extreme(e.Op, f.tame(e.Args[0]), f.tame(e.Args[1])))
+	case OpAbs:
+		x := f.tame(e.Args[0])
+		return f.fit(e, f.extreme(OpMax, x, x.negative()))
+	case OpFloor, OpCeil, OpRound, OpTrunc:
+		return f.value(e.Args[0])
+	case OpWiden:
+		if e.Args[0].Type.IsInt() {
+			return f.fit(e, f.value(e.Args[0]))
+		}
+	case OpCast:
+		return f.cast(e)
+	case OpIPow:
+		return f.power(e)
+	case OpShl, OpShr:
+		return f.shift(e)
+	case OpIf, OpSelect:
+		return f.choice(e)
+	}
+	return f.opaque(e)
+}
+
+// fit keeps p as the value of e, if arithmetic in e's type cannot wrap; of 64 bits that is left to tame.
+func (f *Facts) fit(e *Expr, p Poly) Poly {
+	if p.known() && (e.Type == I64 || f.interval(p).in(typeInterval(e.Type))) {
+		return p
+	}
+	return f.opaque(e)
+}
+
+// tame is the value of an operand of which more counts than its lower 64 bits: of data that may wrap it is an atom.
+func (f *Facts) tame(e *Expr) Poly {
+	p := f.value(e)
+	if _, ok := p.single(); ok || !p.known() || e.Type != I64 {
+		return p
+	}
+	wild := false
+	for _, t := range p {
+		for _, x := range t.of {
+			wild = wild || f.atoms[x].wild
+		}
+	}
+	if r := f.interval(p); !wild || r.lo != noLow && r.hi != noHigh {
+		return p
+	}
+	return f.term(row{op: opWrapped, typ: I64, args: []Poly{p}, interval: everything, wild: true})
+}
+
+// product multiplies, and uses what is known of exact quotients.
+func (f *Facts) product(a, b Poly) Poly { return f.reduce(a.mul(b)) }
+
+// quotient is a / b, rounded as op says. Of a divisor that may be 0 nothing is known.
+func (f *Facts) quotient(op *Op, a, b Poly) Poly {
+	if !a.known() || !b.known() {
+		return unknown
+	}
+	if n, ok := b.constant(); ok {
+		switch x, whole := a.constant(); {
+		case n == 0:
+			return nil
+		case n < 0 && op == OpFloorDiv:
+			return f.quotient(op, a.negative(), b.negative())
+		case n < 0:
+			return f.quotient(op, a, b.negative()).negative()
+		case n == 1:
+			return a
+		case whole && op == OpFloorDiv:
+			return constPoly(floorDivide(x, n))
+		case whole:
+			return constPoly(x / n)
+		}
+	}
+	a, b = cancel(op, a, b)
+	x := row{op: opExact, typ: I64, args: []Poly{a, b}, interval: everything}
+	if t, ok := f.find(&x); ok {
+		return atomPoly(t)
+	}
+	x.op = op
+	if t, ok := f.find(&x); ok {
+		return atomPoly(t)
+	}
+	positive, natural := f.atLeast(b, 1), f.atLeast(a, 0)
+	if natural && f.atLeast(b, 0) {
+		x.interval = interval{0, f.interval(a).hi}
+	}
+	if !positive {
+		return f.term(x)
+	}
+	if natural {
+		x.op = OpFloorDiv
+	}
+	if whole, rest := a.divide(b); len(whole) > 0 && (x.op == OpFloorDiv || len(rest) == 0) {
+		return whole.plus(1, f.quotient(OpFloorDiv, rest, b))
+	}
+	if x.op == OpFloorDiv {
+		switch {
+		case f.atLeast(a, 0) && f.atLeast(b.minus(a), 1):
+			return nil
+		case f.atLeast(a.negative(), 1) && f.atLeast(a.plus(1, b), 0):
+			return constPoly(-1)
+		}
+	}
+	return f.term(x)
+}
+
+// cancel divides both sides of a quotient by a number.
+func cancel(op *Op, a, b Poly) (Poly, Poly) {
+	if len(b) != 1 {
+		return a, b
+	}
+	g := int64(gcd(uint64(a.content()), magnitude(b[0].coef)))
+	if g <= 1 || op != OpFloorDiv && a.remainder(g) != 0 {
+		return a, b
+	}
+	q, _ := b.divide(constPoly(g))
+	return a.quotient(g), q
+}
+
+// remainder is a - b * (a / b), where b is not 0.
+func (f *Facts) remainder(op *Op, a, b Poly) Poly {
+	if n, ok := b.constant(); ok && n < 0 && op == OpDiv {
+		b = b.negative() // the sign of a remainder is the dividend's
+	}
+	if !f.atLeast(b, 1) && !f.prove(b.shift(-1)) {
+		return unknown
+	}
+	return a.minus(f.product(b, f.quotient(op, a, b)))
+}
+
+// extreme is the smaller or larger of two.
+func (f *Facts) extreme(op *Op, a, b Poly) Poly {
+	if !a.known() || !b.known() {
+		return unknown
+	}
+	d := a.minus(b)
+	if op == OpMin {
+		d = d.negative()
+	}
+	switch {
+	case f.atLeast(d, 0):
+		return a
+	case f.atLeast(d.negative(), 0):
+		return b
+	}
+	if a.hash() > b.hash() {
+		a, b = b, a
+	}
+	x, y := f.interval(a), f.interval(b)
+	r := interval{max(x.lo, y.lo), max(x.hi, y.hi)}
+	if op == OpMin {
+		r = interval{min(x.lo, y.lo), min(x.hi, y.hi)}
+	}
+	return f.term(row{op: op, typ: I64, args: []Poly{a, b}, interval: r})
+}
+
+// cast saturates integers to the range of the type.
+func (f *Facts) cast(e *Expr) Poly {
+	if !e.Args[0].Type.IsInt() || e.Args[0].Type == U64 {
+		return f.opaque(e)
+	}
+	p, r := f.tame(e.Args[0]), typeInterval(e.Type)
+	if r.lo != noLow {
+		p = f.extreme(OpMax, p, constPoly(r.lo))
+	}
+	if r.hi != noHigh {
+		p = f.extreme(OpMin, p, constPoly(r.hi))
+	}
+	return f.fit(e, p)
+}
+
+func (f *Facts) power(e *Expr) Poly {
+	n, ok := e.Args[1].IntValue()
+	if !ok || n < 0 || n > maxDegree {
+		return f.opaque(e)
+	}
+	x, p := f.value(e.Args[0]), constPoly(1)
+	for range n {
+		p = f.product(p, x)
+	}
+	return f.fit(e, p)
+}
+
+// shift by a constant is a product or a quotient.
+func (f *Facts) shift(e *Expr) Poly {
+	n, ok := e.Args[1].IntValue()
+	switch {
+	case !ok || n < 0 || n > 55 || int(n) >= e.Type.Bits():
+	case e.Op == OpShl:
+		return f.fit(e, f.value(e.Args[0]).times(1<<n))
+	default:
+		return f.fit(e, f.quotient(OpFloorDiv, f.tame(e.Args[0]), constPoly(1<<n)))
+	}
+	return f.opaque(e)
+}
+
+func (f *Facts) choice(e *Expr) Poly {
+	c, a, b := f.value(e.Args[0]), f.tame(e.Args[1]), f.tame(e.Args[2])
+	if !a.known() || !b.known() || !c.known() {
+		return f.opaque(e)
+	}
+	if a.equal(b) {
+		return a
+	}
+	x := row{op: OpIf, typ: e.Type, args: []Poly{c, a, b}, interval: f.interval(a).or(f.interval(b))}
+	if t, ok := f.find(&x); ok {
+		return atomPoly(t)
+	}
+	x.yes, x.no = f.follows(e.Args[0], true), f.follows(e.Args[0], false)
+	return f.term(x)
+}
+
+// opaque is the value of an operation of which only the range is known.
+func (f *Facts) opaque(e *Expr) Poly {
+	if p, ok := f.names[e.Ref]; ok && e.Op == OpRead && len(e.Args) == 0 {
+		return p
+	}
+	x := row{op: e.Op, typ: e.Type, val: e.Val, ref: e.Ref, interval: typeInterval(e.Type)}
+	if _, ok := e.Ref.(Scope); ok {
+		x.ref, x.val, x.depth = scoped{e}, IntConst(f.frame), f.depth
+		x.wild = e.Type == I64
+		return f.term(x)
+	}
+	x.args = make([]Poly, len(e.Args))
+	for i, a := range e.Args {
+		if x.args[i] = f.tame(a); !x.args[i].known() {
+			return unknown
+		}
+	}
+	x.interval = x.interval.and(f.bitRange(e, x.args))
+	x.wild = e.Type == I64 && !(x.lo >= math.MinInt32 && x.hi <= math.MaxInt32)
+	return f.term(x)
+}
+
+// scoped names a reduction by its place.
+type scoped struct{ *Expr }
+
+func (s scoped) RefName() string { return s.Ref.RefName() }
+func (s scoped) RefType() Type   { return s.Type }
+
+// bitRange is the range of operations on bits and of conversions from truth values.
+func (f *Facts) bitRange(e *Expr, args []Poly) interval {
+	switch e.Op {
+	case OpBitAnd, OpBitOr, OpBitXor:
+		a, b := f.interval(args[0]), f.interval(args[1])
+		switch {
+		case e.Op == OpBitAnd && a.lo >= 0 && b.lo >= 0:
+			return interval{0, min(a.hi, b.hi)}
+		case e.Op == OpBitAnd && a.lo >= 0:
+			return interval{0, a.hi}
+		case e.Op == OpBitAnd && b.lo >= 0:
+			return interval{0, b.hi}
+		case e.Op != OpBitAnd && a.lo >= 0 && b.lo >= 0:
+			hi := max(a.hi, b.hi)
+			for s := 1; s < 64; s *= 2 {
+				hi |= hi >> s
+			}
+			return interval{0, hi}
+		}
+	case OpPopcount:
+		return interval{0, 64}
+	case OpSign:
+		return interval{-1, 1}
+	case OpCast, OpWiden:
+		if e.Args[0].Type.IsBool() {
+			return interval{0, 1}
+		}
+	case OpRem, OpMod: // by a divisor that may be 0, when it is 0
+		if a := f.interval(args[0]); e.Op == OpRem && a.lo >= 0 {
+			return interval{0, a.hi}
+		}
+	}
+	return everything
+}
+
+// find looks an atom up by what it is.
+func (f *Facts) find(x *row) (atom, bool) {
+	h := maphash.Comparable(seed, struct {
+		op  *Op
+		ref Ref
+	}{x.op, x.ref})
+	h = mix(h, x.val.Bits)
+	for _, p := range x.args {
+		h = mix(h, p.hash())
+	}
+	x.hash = h
+	for t := f.table[h]; t != 0; t = f.atoms[t].next {
+		y := &f.atoms[t]
+		if y.op == x.op && y.typ == x.typ && y.val == x.val && y.ref == x.ref && slices.EqualFunc(y.args, x.args, Poly.equal) {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+// term is an atom, a new one if none is the same.
+func (f *Facts) term(x row) Poly {
+	if t, ok := f.find(&x); ok {
+		return atomPoly(t)
+	}
+	for _, p := range x.args {
+		for _, t := range p {
+			for _, a := range t.of {
+				x.depth = max(x.depth, f.atoms[a].depth)
+			}
+		}
+	}
+	p := f.fresh(x)
+	if t, ok := p.single(); ok {
+		f.atoms[t].next = f.table[x.hash]
+		f.table[x.hash] = t
+	}
+	return p
+}
+
+// fresh is a new atom, whatever else there is.
+func (f *Facts) fresh(x row) Poly {
+	if len(f.atoms) > math.MaxUint16-1 {
+		return unknown
+	}
+	f.atoms = append(f.atoms, x)
+	return atomPoly(atom(len(f.atoms) - 1))
+}
