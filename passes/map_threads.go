@@ -1,0 +1,288 @@
+package passes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/simt"
+	"github.com/gkc-lang/gkc/ir/tile"
+)
+
+// mapThreads gives the points of tile kernels to threads. Where values have no axes, every point of the grid is a thread. Where
+// they have, a point of the grid is a block, whose threads share the points of the axes, and phases are barriers.
+//
+//	grid r in 0..R {
+//	  x: f16 = load X[r]
+//	  store Y[r] <- widen.f32(x)
+//
+// becomes
+//
+//	for point in i64(cta) * 256 + i64(tid)..points step 549755813632 {
+//	  var x: f16
+//	  load x <- X[point]
+//	  store Y[point] <- widen.f32(x)
+func mapThreads(u *Unit) error {
+	m := u.Tile
+	t := &moduleThreads{out: &simt.Module{Name: m.Name, Scalars: m.Scalars, Order: m.Order}, arrays: map[*tile.Array]*simt.Array{}}
+	for _, c := range m.Where {
+		t.out.Where = append(t.out.Where, simt.Condition(c))
+	}
+	for _, s := range m.Sites {
+		t.out.Sites = append(t.out.Sites, simt.Site(s))
+	}
+	for _, a := range m.Arrays {
+		b := &simt.Array{Name: a.Name, As: a.As, Type: a.Type, Extents: a.Extents, Role: simt.Role(a.Role)}
+		t.arrays[a] = b
+		t.out.Arrays = append(t.out.Arrays, b)
+	}
+	for _, k := range m.Kernels {
+		out, err := t.kernel(k)
+		if err != nil {
+			return fmt.Errorf("kernel %s: %w", k.Name, err)
+		}
+		t.out.Kernels = append(t.out.Kernels, out)
+	}
+	u.Simt = t.out
+	return nil
+}
+
+const (
+	blockThreads = 256
+	maxBlocks    = 1<<31 - 1
+)
+
+type moduleThreads struct {
+	out    *simt.Module
+	arrays map[*tile.Array]*simt.Array
+}
+
+// threads lowers one kernel.
+type threads struct {
+	module  *moduleThreads
+	in      *tile.Kernel
+	out     *simt.Kernel
+	rename  map[ir.Ref]*ir.Expr // scalars, axes and values to what the kernel calls them
+	hosted  map[uint64][]hosted
+	known   map[*ir.Expr]bool // whether an expression uses scalars only
+	buffers map[*tile.Array]*simt.Buffer
+	names   map[string]bool
+	counts  map[string]int
+	body    []simt.Stmt
+	blocks  bool // a point of the grid is a block
+	single  bool // every thread does the same: only one stores
+}
+
+// unsupported is the panic of a construct that this lowering cannot give to threads.
+type unsupported string
+
+func (m *moduleThreads) kernel(k *tile.Kernel) (out *simt.Kernel, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			text, ok := r.(unsupported)
+			if !ok {
+				panic(r)
+			}
+			err = fmt.Errorf("%s", string(text))
+		}
+	}()
+	t := &threads{
+		module: m, in: k, rename: map[ir.Ref]*ir.Expr{}, hosted: map[uint64][]hosted{}, known: map[*ir.Expr]bool{}, buffers: map[*tile.Array]*simt.Buffer{}, names: map[string]bool{}, counts: map[string]int{},
+		out: &simt.Kernel{Name: k.Name, Lines: k.Lines, Launch: simt.Launch{Threads: blockThreads}},
+	}
+	grid := k.Body[0].(*tile.Loop)
+	t.blocks = len(k.Axes) > 0 || anyPhase(grid.Body)
+	t.grid(grid)
+	t.out.Body = t.body
+	for _, b := range t.out.Global {
+		b.ReadOnly = !stores(t.out.Body, b)
+	}
+	return t.out, nil
+}
+
+func stores(body []simt.Stmt, b *simt.Buffer) bool {
+	found := false
+	simt.Walk(body, func(s simt.Stmt) {
+		if st, ok := s.(*simt.Store); ok && st.To.Buf == b {
+			found = true
+		}
+	})
+	return found
+}
+
+func anyPhase(list []tile.Stmt) bool {
+	return slices.ContainsFunc(list, func(s tile.Stmt) bool {
+		switch s := s.(type) {
+		case *tile.Phase:
+			return true
+		case *tile.Loop:
+			return anyPhase(s.Body)
+		case *tile.If:
+			return anyPhase(s.Then) || anyPhase(s.Else)
+		}
+		return false
+	})
+}
+
+// grid numbers its points and runs over them with a stride that only the largest grids ever take.
+func (t *threads) grid(s *tile.Loop) {
+	points := ir.Int64(1)
+	extents := make([]*ir.Expr, len(s.Over))
+	for i, o := range s.Over {
+		extents[i] = extent(o)
+		points = ir.Mul(points, extents[i])
+	}
+	per := int64(blockThreads)
+	first := ir.Add(ir.Mul(widen(simt.Cta), ir.Int64(per)), widen(simt.Tid))
+	if t.blocks {
+		per, first = 1, widen(simt.Cta)
+	}
+	total := t.hostValue("points", points)
+	t.out.Launch.Grid = ir.Min(ir.CeilDiv(total, ir.Int64(per)), ir.Int64(maxBlocks))
+	point := &simt.Reg{Name: t.fresh("point"), Type: ir.I64}
+	loop := &simt.For{Var: point, Lo: first, Hi: total, Step: per * maxBlocks}
+	loop.Body = t.inner(func() {
+		rest := ir.Name(point)
+		for i := len(s.Over) - 1; i >= 0; i-- {
+			at := rest
+			if i > 0 {
+				size := t.hostValue("extent", extents[i])
+				at = ir.Rem(rest, size)
+				rest = t.let("rest", ir.Div(rest, size))
+			}
+			t.bindAxis(s.Over[i].Axis, ir.Add(at, t.expr(s.Over[i].Lo)))
+		}
+		if t.blocks {
+			t.block(s.Body)
+		} else {
+			t.stmts(s.Body)
+		}
+	})
+	t.body = append(t.body, loop)
+}
+
+// extent of a span: no less than 0.
+func extent(s ir.Span) *ir.Expr {
+	n := ir.Sub(s.Hi, s.Lo)
+	if s.Lo.IsInt(0) {
+		if size, ok := s.Hi.Ref.(*ir.Scalar); ok && size.IsSize {
+			return n
+		}
+	}
+	if v, ok := n.IntValue(); ok && v >= 0 {
+		return n
+	}
+	return ir.Max(n, ir.Int64(0))
+}
+
+func widen(b *simt.Builtin) *ir.Expr { return ir.Widen(ir.I64, ir.Name(b)) }
+
+func (t *threads) bindAxis(a *ir.Axis, value *ir.Expr) {
+	if value.Op != ir.OpName {
+		value = t.let(a.Name, value)
+	}
+	t.rename[a] = value
+}
+
+// block splits statements at phases: what stands between them happens for all points of the axes.
+func (t *threads) block(list []tile.Stmt) {
+	var run []tile.Stmt
+	var axes []*ir.Axis
+	flush := func() {
+		if len(run) > 0 {
+			t.lanes(axes, run)
+		}
+		run = nil
+	}
+	for _, s := range list {
+		switch {
+		case anyPhase([]tile.Stmt{s}):
+			flush()
+			t.uniform(s)
+		default:
+			if a := axesOf(s); len(run) == 0 || !slices.Equal(a, axes) {
+				flush()
+				axes = a
+			}
+			run = append(run, s)
+		}
+	}
+	flush()
+}
+
+// uniform lowers what contains a phase: all threads run it together.
+func (t *threads) uniform(s tile.Stmt) {
+	switch s := s.(type) {
+	case *tile.Phase:
+		t.body = append(t.body, &simt.Sync{Verb: simt.VerbOf("sync", "cta"), On: simt.BarRef{Builtin: "cta"}})
+	case *tile.Loop:
+		t.loop(s, t.block)
+	case *tile.If:
+		t.branch(s, t.block)
+	}
+}
+
+// lanes shares the points of the axes among the threads of the block. Statements without axes happen in every thread, their
+// stores in one.
+func (t *threads) lanes(axes []*ir.Axis, list []tile.Stmt) {
+	if len(axes) == 0 {
+		t.single = true
+		t.stmts(list)
+		t.single = false
+		return
+	}
+	points := ir.Int64(1)
+	for _, a := range axes {
+		points = ir.Mul(points, extent(ir.Span{Lo: ir.Int64(0), Hi: a.Extent}))
+	}
+	lane := &simt.Reg{Name: t.fresh("element"), Type: ir.I64}
+	loop := &simt.For{Var: lane, Lo: widen(simt.Tid), Hi: t.hostValue("elements", points), Step: blockThreads}
+	loop.Body = t.inner(func() {
+		rest := ir.Name(lane)
+		for i := len(axes) - 1; i >= 0; i-- {
+			at := rest
+			if i > 0 {
+				size := t.hostValue("extent", axes[i].Extent)
+				at = ir.Rem(rest, size)
+				rest = t.let("rest", ir.Div(rest, size))
+			}
+			t.bindAxis(axes[i], at)
+		}
+		t.stmts(list)
+	})
+	t.body = append(t.body, loop)
+	for _, s := range list { // their registers are gone with the loop
+		for _, v := range tile.Defined(s) {
+			delete(t.rename, v)
+		}
+	}
+}
+
+// axesOf lists the axes of the points for which a statement happens.
+func axesOf(s tile.Stmt) (out []*ir.Axis) {
+	add := func(list []*ir.Axis) {
+		for _, a := range list {
+			if !slices.Contains(out, a) {
+				out = append(out, a)
+			}
+		}
+	}
+	for _, v := range tile.Defined(s) {
+		add(v.Axes)
+	}
+	switch s := s.(type) {
+	case *tile.Store:
+		add(s.Axes)
+	case *tile.Check:
+		add(s.Axes)
+	case *tile.Loop:
+		for _, c := range s.Body {
+			add(axesOf(c))
+		}
+	case *tile.If:
+		for _, c := range append(slices.Clone(s.Then), s.Else...) {
+			add(axesOf(c))
+		}
+	}
+	return out
+}

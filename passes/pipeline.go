@@ -1,0 +1,145 @@
+// Package passes orders and runs what turns tensor programs into tile kernels and those into thread programs. One table lists
+// the passes; the runner verifies after each, times it, shows what it changed, and makes a failure reproducible.
+package passes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gkc-lang/gkc/ir/simt"
+	"github.com/gkc-lang/gkc/ir/tensor"
+	"github.com/gkc-lang/gkc/ir/tile"
+)
+
+// Level is one of the three representations.
+type Level uint8
+
+// The levels, from what is computed to what a thread does.
+const (
+	Tensor Level = iota
+	Tile
+	Simt
+)
+
+var levelNames = [...]string{"tensor", "tile", "simt"}
+
+func (l Level) String() string { return levelNames[l] }
+
+// LevelByName finds a level.
+func LevelByName(name string) (Level, bool) {
+	i := slices.Index(levelNames[:], name)
+	return Level(max(i, 0)), i >= 0
+}
+
+// Unit is one kernel of a source file on its way down. The field of Level holds it.
+type Unit struct {
+	Level  Level
+	Tensor *tensor.Program
+	Tile   *tile.Module
+	Simt   *simt.Module
+	Trust  bool // accesses through data are not checked (--bounds trust)
+}
+
+// Name is the kernel's name.
+func (u *Unit) Name() string {
+	switch u.Level {
+	case Tensor:
+		return u.Tensor.Name
+	case Tile:
+		return u.Tile.Name
+	}
+	return u.Simt.Name
+}
+
+// Text is the IR text of the unit.
+func (u *Unit) Text() string {
+	switch u.Level {
+	case Tensor:
+		return u.Tensor.String()
+	case Tile:
+		return u.Tile.String()
+	}
+	return simt.Print(u.Simt)
+}
+
+// Verify checks the unit against what its level allows.
+func (u *Unit) Verify() error {
+	switch u.Level {
+	case Tensor:
+		return tensor.Verify(u.Tensor)
+	case Tile:
+		return tile.Verify(u.Tile)
+	}
+	return nil
+}
+
+// ParseUnit reads the IR text of a level.
+func ParseUnit(level Level, src string) (*Unit, error) {
+	u := &Unit{Level: level}
+	switch level {
+	case Tensor:
+		p, errs := tensor.Parse(src)
+		u.Tensor = p
+		return u, errs.Err()
+	case Tile:
+		m, errs := tile.Parse(src)
+		u.Tile = m
+		return u, errs.Err()
+	}
+	m, err := simt.Parse(src)
+	u.Simt = m
+	return u, err
+}
+
+// Pass is a row of the table.
+type Pass struct {
+	Name     string
+	In, Out  Level
+	Run      func(*Unit) error
+	Required bool // later levels depend on it: it cannot be left out
+	After    []After
+	Doc      string
+}
+
+// After is a pass that has to run before, and why.
+type After struct{ Pass, Why string }
+
+// Pipeline lists the passes in the order in which they run.
+var Pipeline = []Pass{
+	{Name: "explicit_faults", In: Tensor, Out: Tensor, Run: explicitFaults, Required: true,
+		Doc: "turns what can fail through data into fault tensors and checks on results; reads are guarded to stay inside"},
+	{Name: "expand_edges", In: Tensor, Out: Tensor, Run: expandEdges, Required: true,
+		After: []After{{"explicit_faults", "a fault is read with the edge of the element that it belongs to"}},
+		Doc:   "turns boundaries into guards and subscripts that stay inside"},
+	{Name: "split_reductions", In: Tensor, Out: Tensor, Run: splitReductions,
+		After: []After{{"explicit_faults", "a definition that is computed where nothing needs it must not fail"}, {"expand_edges", "all reads that it moves are plain"}},
+		Doc:   "gives reductions that would be computed again and again, and scans, definitions of their own"},
+	{Name: "drop_unused", In: Tensor, Out: Tensor, Run: dropUnused,
+		After: []After{{"split_reductions", "it leaves definitions without uses"}},
+		Doc:   "drops definitions that no result and no check needs"},
+	{Name: "make_loops", In: Tensor, Out: Tile, Run: makeLoops, Required: true,
+		After: []After{{"expand_edges", "loads have no edges"}},
+		Doc:   "makes a kernel of every definition: a grid over its elements, loops for its reductions"},
+	{Name: "map_threads", In: Tile, Out: Simt, Run: mapThreads, Required: true,
+		After: []After{{"make_loops", "it makes the tile kernels"}},
+		Doc:   "gives the points of kernels to threads, and makes barriers of phases"},
+}
+
+// PassByName finds a row; nil if there is none of that name.
+func PassByName(name string) *Pass {
+	for i := range Pipeline {
+		if Pipeline[i].Name == name {
+			return &Pipeline[i]
+		}
+	}
+	return nil
+}
+
+// UnknownPass is the error for a name that no row has.
+func UnknownPass(name string) error {
+	names := make([]string, len(Pipeline))
+	for i, p := range Pipeline {
+		names[i] = p.Name
+	}
+	return fmt.Errorf("unknown pass %q; there are %v", name, names)
+}

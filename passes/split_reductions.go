@@ -1,0 +1,343 @@
+package passes
+
+import (
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/tensor"
+)
+
+// splitReductions gives a reduction a definition of its own where it would be computed again and again: inside a loop, or for
+// elements of the definition, that it does not depend on. Scans always get one, so that their axis is walked once.
+//
+//	def y[r, c]: f32 = x[r, c] / sum[j: f32](x[r, j])
+//
+// becomes
+//
+//	def sum.1[r]: f32 = sum[j: f32](x[r, j])
+//	def y[r, c]: f32 = x[r, c] / sum.1[r]
+//
+// The new definition is computed everywhere, also where a guard around the reduction fails. So its reads are guarded to stay
+// inside; what they make of it is never used.
+func splitReductions(u *Unit) error {
+	p := copyProgram(u.Tensor)
+	s := &splitter{names: namesOf(p), program: p}
+	for _, d := range p.Defs {
+		s.definition(d)
+	}
+	p.Defs = s.out
+	u.Tensor = p
+	return nil
+}
+
+type splitter struct {
+	program *tensor.Program
+	names   namer
+	out     []tensor.Def
+}
+
+// splitting is the work on one definition.
+type splitting struct {
+	*splitter
+	def    tensor.Def
+	own    map[*tensor.Tensor]bool // what the definition defines
+	spans  map[*ir.Axis]ir.Span    // that bind the axes in sight
+	free   map[*ir.Expr]axisSet    // axes that an expression depends on
+	order  map[*ir.Axis]int        // of axes, outermost first
+	move   map[*ir.Expr]bool       // reductions that get a definition
+	seen   map[visit]bool
+	memo   map[*ir.Expr]*ir.Expr
+	static map[*ir.Expr]bool // that read what the definition defines
+}
+
+// visit is an expression in the place inside a reduction.
+type visit struct {
+	expr  *ir.Expr
+	scope *ir.Expr
+}
+
+type axisSet map[*ir.Axis]bool
+
+func (s *splitter) definition(d tensor.Def) {
+	w := &splitting{splitter: s, def: d, own: map[*tensor.Tensor]bool{}, spans: map[*ir.Axis]ir.Span{}, free: map[*ir.Expr]axisSet{},
+		order: map[*ir.Axis]int{}, move: map[*ir.Expr]bool{}, seen: map[visit]bool{}, memo: map[*ir.Expr]*ir.Expr{}}
+	for _, t := range d.Outs() {
+		w.own[t] = true
+	}
+	boxes := boxesOf(d)
+	var roots [][]*ir.Expr
+	switch d := d.(type) {
+	case *tensor.Map:
+		roots = [][]*ir.Expr{{d.Body}}
+	case *tensor.Scatter:
+		list := append([]*ir.Expr{d.Body}, d.At...)
+		if d.Guard != nil {
+			list = append(list, d.Guard)
+		}
+		for _, x := range d.Free {
+			list = append(list, x.Lo, x.Hi)
+		}
+		roots = [][]*ir.Expr{list}
+	case *tensor.Recur:
+		for _, b := range d.Bodies {
+			roots = append(roots, []*ir.Expr{b})
+		}
+	case *tensor.Check:
+		roots = [][]*ir.Expr{{d.Fault}}
+	}
+	for i, list := range roots {
+		around := axisSet{}
+		for _, span := range boxes[i] {
+			w.bind(span)
+			around[span.Axis] = true
+		}
+		for _, x := range list {
+			w.choose(x, nil, around, true)
+		}
+	}
+	if len(w.move) > 0 {
+		d = rewriteDef(d, w.rewrite)
+	}
+	s.out = append(s.out, d)
+}
+
+// boxesOf lists the axes that are bound around each expression of a definition.
+func boxesOf(d tensor.Def) [][]ir.Span {
+	switch d := d.(type) {
+	case *tensor.Map:
+		return [][]ir.Span{d.Free}
+	case *tensor.Scatter:
+		return [][]ir.Span{d.Free}
+	case *tensor.Recur:
+		return d.Free
+	case *tensor.Check:
+		return [][]ir.Span{d.Free}
+	}
+	return nil
+}
+
+func (w *splitting) bind(s ir.Span) {
+	if _, known := w.spans[s.Axis]; !known {
+		w.order[s.Axis] = len(w.order)
+	}
+	w.spans[s.Axis] = s
+}
+
+// choose marks the reductions below x that should move. around are the axes for each point of which x is computed; top says
+// that x is the definition's whole body but for conversions.
+func (w *splitting) choose(x, scope *ir.Expr, around axisSet, top bool) {
+	if x == nil || w.seen[visit{x, scope}] || w.move[x] {
+		return
+	}
+	w.seen[visit{x, scope}] = true
+	switch r := x.Ref.(type) {
+	case *tensor.Reduction:
+		inside := axisSet{}
+		for a := range around {
+			inside[a] = true
+		}
+		for _, s := range r.Over {
+			w.choose(s.Lo, x, inside, false)
+			w.choose(s.Hi, x, inside, false)
+			w.bind(s)
+			inside[s.Axis] = true
+		}
+		w.choose(r.Guard, x, inside, false)
+		w.choose(x.Args[0], x, inside, false)
+		if repeats(w.depends(x), around) && w.movable(x) {
+			w.move[x] = true
+		}
+		return
+	case *tensor.Scan:
+		w.choose(r.Over.Lo, x, around, false)
+		w.choose(r.Over.Hi, x, around, false)
+		w.choose(r.Guard, x, around, false)
+		w.choose(x.Args[0], x, around, false)
+		_, isMap := w.def.(*tensor.Map)
+		if !(top && isMap) && w.movable(x) {
+			w.move[x] = true
+		}
+		return
+	}
+	for _, a := range x.Args {
+		w.choose(a, scope, around, top && (x.Op == ir.OpCast || x.Op == ir.OpWiden))
+	}
+}
+
+// repeats reports whether something that depends on some axes is computed again for other axes around it.
+func repeats(on, around axisSet) bool {
+	for a := range around {
+		if !on[a] {
+			return true
+		}
+	}
+	return false
+}
+
+// depends is the set of axes that a value depends on: those that it names, reads with, and does not bind itself.
+func (w *splitting) depends(x *ir.Expr) axisSet {
+	if x == nil {
+		return nil
+	}
+	if s, ok := w.free[x]; ok {
+		return s
+	}
+	out := axisSet{}
+	merge := func(s axisSet) {
+		for a := range s {
+			out[a] = true
+		}
+	}
+	if a, ok := x.Ref.(*ir.Axis); ok {
+		out[a] = true
+	}
+	for _, a := range x.Args {
+		merge(w.depends(a))
+	}
+	if s, ok := x.Ref.(ir.Scope); ok {
+		for _, a := range s.Exprs() {
+			merge(w.depends(a))
+		}
+	}
+	if r, ok := x.Ref.(*tensor.Reduction); ok {
+		for _, s := range r.Over {
+			delete(out, s.Axis)
+		}
+	}
+	if s, ok := x.Ref.(*tensor.Scan); ok {
+		out[s.Over.Axis] = true
+	}
+	w.free[x] = out
+	return out
+}
+
+// movable reports whether a reduction can be defined elsewhere: nothing that this definition is about to define is read, and
+// its axes have ends that do not depend on other axes or on data.
+func (w *splitting) movable(x *ir.Expr) bool {
+	for a := range w.depends(x) {
+		s, ok := w.spans[a]
+		if !ok || !scalarOnly(s.Lo) || !scalarOnly(s.Hi) {
+			return false
+		}
+	}
+	ok := true
+	ir.Walk(x, func(y *ir.Expr) {
+		if r, is := y.Ref.(tensor.Read); is && w.own[r.Of] {
+			ok = false
+		}
+	})
+	return ok
+}
+
+// rewrite replaces the reductions that move by reads of their definitions.
+func (w *splitting) rewrite(x *ir.Expr) *ir.Expr {
+	r := ir.Rewriter{Post: func(y *ir.Expr) *ir.Expr { return y }}
+	r.Pre = func(y *ir.Expr) *ir.Expr {
+		if !w.move[y] {
+			return nil
+		}
+		if out := w.memo[y]; out != nil {
+			return out
+		}
+		out := w.define(y, &r)
+		w.memo[y] = out
+		return out
+	}
+	return r.Rewrite(x)
+}
+
+// define makes a definition of a reduction and returns the read of its element.
+func (w *splitting) define(x *ir.Expr, r *ir.Rewriter) *ir.Expr {
+	axes := make([]*ir.Axis, 0, len(w.free[x]))
+	for a := range w.depends(x) {
+		axes = append(axes, a)
+	}
+	sortBy(axes, w.order)
+	t := &tensor.Tensor{Name: w.names.numbered(x.Ref.RefName()), Type: x.Type, Role: tensor.Temp, Pos: w.def.Place()}
+	def := &tensor.Map{Out: t, Pos: w.def.Place()}
+	at := make([]*ir.Expr, len(axes))
+	own := map[ir.Ref]*ir.Expr{}
+	for i, a := range axes {
+		s := w.spans[a]
+		fresh := &ir.Axis{Name: a.Name, Extent: a.Extent}
+		own[a] = ir.Name(fresh)
+		def.Free = append(def.Free, ir.Span{Axis: fresh, Lo: s.Lo, Hi: s.Hi})
+		t.Extents = append(t.Extents, extent(s))
+		at[i] = ir.Sub(ir.Name(a), s.Lo)
+	}
+	// The operands may hold reductions that move as well; x itself must not be replaced again.
+	def.Body = rebind(w.guardReads(rewriteInside(x, r)), own)
+	w.program.Temps = append(w.program.Temps, t)
+	w.out = append(w.out, def)
+	return tensor.ReadOf(t, tensor.Edge{Kind: tensor.Inside}, at...).At(x.Pos)
+}
+
+// rewriteInside rewrites the operands of x and what its Ref holds.
+func rewriteInside(x *ir.Expr, r *ir.Rewriter) *ir.Expr {
+	ref := x.Ref
+	if s, ok := ref.(ir.Scope); ok {
+		ref = s.WithExprs(mapAll(s.Exprs(), r.Rewrite))
+	}
+	return ir.NewExpr(x.Op, x.Type, ref, x.Pos, mapAll(x.Args, r.Rewrite)...)
+}
+
+// rebind replaces axes, also that of a scan.
+func rebind(x *ir.Expr, with map[ir.Ref]*ir.Expr) *ir.Expr {
+	r := ir.Rewriter{Post: func(y *ir.Expr) *ir.Expr {
+		if y.Op == ir.OpName {
+			if to := with[y.Ref]; to != nil {
+				return to
+			}
+		}
+		if s, ok := y.Ref.(*tensor.Scan); ok {
+			if to := with[s.Over.Axis]; to != nil {
+				c := *s
+				c.Over.Axis = to.Ref.(*ir.Axis)
+				return ir.NewExpr(y.Op, y.Type, &c, y.Pos, y.Args...)
+			}
+		}
+		return y
+	}}
+	return r.Rewrite(x)
+}
+
+// guardReads makes reads that were proven under a guard that is gone harmless where they leave their tensor.
+func (w *splitting) guardReads(x *ir.Expr) *ir.Expr {
+	r := ir.Rewriter{Post: func(y *ir.Expr) *ir.Expr {
+		if y.Op != ir.OpRead {
+			return y
+		}
+		read := y.Ref.(tensor.Read)
+		inside := w.leaves(read.Of, y.Args)
+		if inside == ir.True {
+			return y
+		}
+		plain := ir.NewExpr(ir.OpRead, y.Type, tensor.Read{Of: read.Of, Edge: tensor.Edge{Kind: tensor.Trusted}}, y.Pos, y.Args...)
+		return ir.If(inside, plain, ir.ZeroOf(y.Type)).At(y.Pos)
+	}}
+	return r.Rewrite(x)
+}
+
+// leaves is the condition that subscripts stay inside a tensor, but for those that are an index over its whole extent.
+func (w *splitting) leaves(t *tensor.Tensor, at []*ir.Expr) *ir.Expr {
+	out := ir.True
+	for i, x := range at {
+		if w.whole(x, t.Extents[i]) {
+			continue
+		}
+		out = ir.AllOf(out, ir.Ge(x, ir.Int64(0)), ir.Lt(x, t.Extents[i]))
+	}
+	return out
+}
+
+// whole reports whether a subscript is an axis, counted from where its range begins, and the range no longer than the extent.
+func (w *splitting) whole(x, n *ir.Expr) bool {
+	name := x
+	if x.Op == ir.OpSub {
+		name = x.Args[0]
+	}
+	a, ok := name.Ref.(*ir.Axis)
+	if !ok {
+		return false
+	}
+	s, bound := w.spans[a]
+	return bound && ir.Equal(x, ir.Sub(name, s.Lo)) && (ir.Equal(extent(s), n) || ir.Equal(ir.Sub(s.Hi, s.Lo), n))
+}
