@@ -203,7 +203,7 @@ func (e *emitter) branch(x, c, a, b *ir.Expr) *ir.Expr {
 	phi := tile.Phi{}
 	s.Then = e.inner(func() { phi.Then = e.emit(a) })
 	s.Else = e.inner(func() { phi.Else = e.emit(b) })
-	phi.Out = e.value("if", x.Type)
+	phi.Out = e.value("choice", x.Type)
 	s.Outs = []tile.Phi{phi}
 	e.add(s)
 	return ir.Name(phi.Out)
@@ -241,7 +241,7 @@ func (e *emitter) guarded(x, guard, other *ir.Expr, f func() *ir.Expr) *ir.Expr 
 	s := &tile.If{Head: tile.Head{Pos: x.Pos}, Cond: c}
 	phi := tile.Phi{Else: other}
 	s.Then = e.inner(func() { phi.Then = f() })
-	phi.Out = e.value("if", other.Type)
+	phi.Out = e.value("choice", other.Type)
 	s.Outs = []tile.Phi{phi}
 	e.add(s)
 	return ir.Name(phi.Out)

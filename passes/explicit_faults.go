@@ -21,8 +21,20 @@ func explicitFaults(u *Unit) error {
 	p := copyProgram(u.Tensor)
 	f := &faults{program: p, names: namesOf(p), of: map[*tensor.Tensor]*fault{}, trust: u.Trust, memo: map[*ir.Expr]*ir.Expr{}}
 	f.values = ir.Rewriter{Post: f.value}
+	var conditions []*ir.Expr
+	for _, c := range p.Where {
+		conditions = append(conditions, c.Expr)
+	}
+	f.facts = ir.NewFacts(conditions...)
 	for _, d := range p.Defs {
+		mark := f.facts.Mark()
+		for _, box := range boxesOf(d) {
+			for _, s := range box {
+				f.facts.Bind(s)
+			}
+		}
 		f.definition(d)
+		f.facts.Release(mark)
 	}
 	for _, r := range p.Results {
 		if g := f.of[r]; g != nil {
@@ -45,6 +57,7 @@ type faults struct {
 	of      map[*tensor.Tensor]*fault
 	trust   bool
 	values  ir.Rewriter
+	facts   *ir.Facts
 	memo    map[*ir.Expr]*ir.Expr // the fault of an expression; nil: it cannot fail
 	out     []tensor.Def
 }
@@ -53,6 +66,7 @@ type faults struct {
 type fault struct {
 	tensor *tensor.Tensor
 	dims   []int
+	below  bool // it may be below 0, which is none as well
 }
 
 var noFault = ir.Int64(0)
@@ -174,7 +188,7 @@ func (f *faults) gather(d *tensor.Scatter, free []ir.Span, g *ir.Expr) *fault {
 	}
 	f.program.Temps = append(f.program.Temps, out)
 	f.out = append(f.out, &tensor.Scatter{Out: out, Free: spans, Op: ir.Max_, Acc: ir.I64, Guard: ir.Gt(g, noFault), Body: g, Pos: d.Pos})
-	return &fault{tensor: out}
+	return &fault{tensor: out, below: true}
 }
 
 // knownPositive reports whether a size is at least 1.
@@ -258,13 +272,17 @@ func (f *faults) fromFault(from *tensor.Tensor, pos diag.Pos) *tensor.Tensor {
 	return out
 }
 
-// at reads a companion at the subscripts of its tensor. What was scattered into may be below 0, where nothing was.
+// at reads a companion at the subscripts of its tensor.
 func (g *fault) at(at []*ir.Expr, edge tensor.EdgeKind) *ir.Expr {
 	own := make([]*ir.Expr, len(g.dims))
 	for i, d := range g.dims {
 		own[i] = at[d]
 	}
-	return ir.Max(tensor.ReadOf(g.tensor, tensor.Edge{Kind: edge}, own...), noFault)
+	out := tensor.ReadOf(g.tensor, tensor.Edge{Kind: edge}, own...)
+	if g.below {
+		return ir.Max(out, noFault)
+	}
+	return out
 }
 
 // check demands that no element of a result has a fault. Dimensions on which the fault does not depend are looked at once.

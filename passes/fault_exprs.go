@@ -14,11 +14,31 @@ func worst(list ...*ir.Expr) *ir.Expr {
 		case g == nil:
 		case out == nil:
 			out = g
-		case out != g:
+		case !holds(out, g, worstLeaves):
 			out = ir.Max(out, g)
 		}
 	}
 	return out
+}
+
+// worstLeaves bounds the search for a fault among others.
+const worstLeaves = 16
+
+// holds reports whether g is among the faults of which all is the greatest.
+func holds(all, g *ir.Expr, limit int) bool {
+	for ; limit > 0; limit-- {
+		if ir.Equal(all, g) {
+			return true
+		}
+		if all.Op != ir.OpMax {
+			return false
+		}
+		if ir.Equal(all.Args[1], g) {
+			return true
+		}
+		all = all.Args[0]
+	}
+	return false
 }
 
 func orNone(g *ir.Expr) *ir.Expr {
@@ -79,10 +99,22 @@ func (f *faults) operation(x *ir.Expr) *ir.Expr {
 		return nil
 	}
 	cond := x.Op.Fault(mapAll(x.Args, f.values.Rewrite))
-	if cond == nil || cond.IsConst() && !cond.Val.Bool() {
+	if cond == nil || f.never(cond) {
 		return nil
 	}
 	return ir.If(cond, f.code(tensor.Site{Kind: x.Op.FaultText, Text: tensor.ExprText(x), Pos: x.Pos}, nil), noFault)
+}
+
+// never reports whether an operation's fault is ruled out by the launch conditions and the ranges of the definition.
+func (f *faults) never(cond *ir.Expr) bool {
+	if cond.IsConst() {
+		return !cond.Val.Bool()
+	}
+	if cond.Op != ir.OpEq {
+		return false
+	}
+	divisor, zero := cond.Args[0], cond.Args[1]
+	return f.facts.Holds(ir.Gt(divisor, zero)) || f.facts.Holds(ir.Lt(divisor, zero))
 }
 
 // code adds a site and makes the fault that names it, with an index.
@@ -154,12 +186,30 @@ func (f *faults) greatest(over []ir.Span, g, x *ir.Expr) *ir.Expr {
 	if g == nil || len(over) == 0 {
 		return g
 	}
+	if some, ok := f.nonEmpty(over, g); ok {
+		return ir.If(some, g, noFault)
+	}
 	spans := make([]ir.Span, len(over))
 	for i, s := range over {
 		spans[i] = ir.Span{Axis: s.Axis, Lo: f.values.Rewrite(s.Lo), Hi: f.values.Rewrite(s.Hi)}
 	}
 	r := &tensor.Reduction{Op: ir.Max_, Acc: ir.I64, Over: spans}
 	return ir.Max(tensor.Reduce(r, g).At(x.Pos), noFault)
+}
+
+// nonEmpty is the condition that a box has points, where the fault g is the same at all of them.
+func (f *faults) nonEmpty(over []ir.Span, g *ir.Expr) (cond *ir.Expr, ok bool) {
+	used := axesIn(g)
+	cond = ir.True
+	for _, s := range over {
+		if !scalarOnly(s.Lo) || !scalarOnly(s.Hi) || used[s.Axis] {
+			return nil, false
+		}
+		if !knownPositive(extent(s)) {
+			cond = ir.And(cond, ir.Lt(s.Lo, s.Hi))
+		}
+	}
+	return cond, true
 }
 
 // scan is the greatest fault of the elements that a prefix combines.
