@@ -19,7 +19,7 @@ const (
 )
 
 func (s Scope) String() string {
-	return [...]string{"lane", "warp", "group", "cta", "grid"}[s]
+	return [...]string{"lane", "warp", "group", "block", "launch"}[s]
 }
 
 // Fact is what is known of a value wherever it is computed: of the threads that compute it together.

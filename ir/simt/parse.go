@@ -78,7 +78,7 @@ func (r *reader) name(name string) *ir.Expr {
 			return ir.Name(v)
 		}
 		for _, b := range Builtins {
-			if b.Name == name {
+			if b.Name == name && b.Host == (r.regs == nil) {
 				return ir.Name(b)
 			}
 		}
