@@ -41,7 +41,7 @@ func spellings() []spelling {
 		{OpMod, Spell{"float": "float_mod($0, $1)", "int": "int_mod($0, $1)"}, Spell{"float": "simt.ModFloat($0, $1)", "int": "simt.Mod($0, $1)"}},
 		{OpPow, byWidth("powf($0, $1)", "pow($0, $1)", ""), any_("simt.PowFloat($0, $1)")},
 		{OpIPow, any_("int_pow($0, $1)"), any_("simt.Pow($0, $1)")},
-		{OpFMA, byWidth("fmaf($0, $1, $2)", "fma($0, $1, $2)", "~$0 * $1 + $2"), Spell{"float": "simt.FMA($0, $1, $2)", "int": "$0 * $1 + $2"}},
+		{OpFMA, byWidth("fmaf($0, $1, $2)", "fma($0, $1, $2)", "~$0 * $1 + $2"), Spell{"f32": "simt.FMA32($0, $1, $2)", "f64": "simt.FMA64($0, $1, $2)", "int": "$0 * $1 + $2"}},
 		{OpAbs, byWidth("fabsf($0)", "fabs($0)", "int_abs($0)"), Spell{"float": "simt.AbsFloat($0)", "int": "simt.AbsInt($0)"}},
 		{OpSign, Spell{"float": "float_sign($0)", "int": "int_sign($0)"}, Spell{"float": "simt.SignFloat($0)", "int": "simt.SignInt($0)"}},
 		{OpMin, Spell{"float": "float_min($0, $1)", "int": "int_min($0, $1)", "bool": "$0 && $1"}, Spell{"*": "min($0, $1)", "bool": "$0 && $1"}},

@@ -211,3 +211,16 @@ func Recast[T, S any](x []S) []T {
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(x))), n)
 }
+
+// Vector is n elements of type T in the memory of x from element at on.
+func Vector[T, S any, I Int](x []S, at I, n int) []T {
+	var t T
+	var s S
+	return Recast[T](x[at:][:n*int(unsafe.Sizeof(t))/int(unsafe.Sizeof(s))])
+}
+
+// What kernels ask of the device. The answers are fixed, so that results do not depend on the machine.
+const (
+	SMs     int32 = 16
+	L2Bytes int64 = 32 << 20
+)

@@ -30,10 +30,24 @@ func Ceil[T Float](x T) T  { return apply(math.Ceil, x) }
 func Round[T Float](x T) T { return apply(math.RoundToEven, x) }
 func Trunc[T Float](x T) T { return apply(math.Trunc, x) }
 
-func Atan2[T Float](y, x T) T    { return T(math.Atan2(float64(y), float64(x))) }
-func PowFloat[T Float](a, b T) T { return T(math.Pow(float64(a), float64(b))) }
-func FMA[T Float](a, b, c T) T   { return T(math.FMA(float64(a), float64(b), float64(c))) }
-func RemFloat[T Float](a, b T) T { return T(math.Mod(float64(a), float64(b))) }
+func Atan2[T Float](y, x T) T       { return T(math.Atan2(float64(y), float64(x))) }
+func PowFloat[T Float](a, b T) T    { return T(math.Pow(float64(a), float64(b))) }
+func FMA64(a, b, c float64) float64 { return math.FMA(a, b, c) }
+func RemFloat[T Float](a, b T) T    { return T(math.Mod(float64(a), float64(b))) }
+
+// FMA32 is a*b + c rounded once: the product is exact in float64, and the sum is rounded to odd there.
+func FMA32(a, b, c float32) float32 {
+	p := float64(a) * float64(b)
+	s := float64(p) + float64(c)
+	if math.IsInf(s, 0) || s != s {
+		return float32(s)
+	}
+	t := s - p
+	if lost := (p - (s - t)) + (float64(c) - t); lost != 0 && math.Float64bits(s)&1 == 0 {
+		s = math.Nextafter(s, math.Copysign(math.Inf(1), lost))
+	}
+	return float32(s)
+}
 
 // FloorDivFloat is the quotient rounded down to a whole number.
 func FloorDivFloat[T Float](a, b T) T { return T(math.Floor(float64(a) / float64(b))) }

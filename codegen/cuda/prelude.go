@@ -1,0 +1,83 @@
+package cuda
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The prelude is a file of declarations, one a paragraph, each with everything that it needs above it. Of these an emitted file
+// carries those whose names it uses, and what they use in turn.
+
+//go:embed prelude.cuh
+var preludeText string
+
+// helper is one paragraph of the prelude.
+type helper struct {
+	text  string
+	names []string // what it declares
+	uses  map[string]bool
+}
+
+var (
+	identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
+	declares   = regexp.MustCompile(`(?m)^(?:#define\s+(\w+)|typedef[^;]*?(\w+);|(?:template <[^>]*>\s*)?struct (?:\w+\([^)]*\) )?(\w+)|(?:template <[^\n]*>\s*)?(?:DEV|GKC_\w+) [^(;=]*?(\w+)\()`)
+)
+
+var prelude = readPrelude(preludeText)
+
+func readPrelude(text string) []*helper {
+	var out []*helper
+	for _, p := range strings.Split(text, "\n\n") {
+		h := &helper{text: strings.TrimSpace(p), uses: map[string]bool{}}
+		if h.text == "" {
+			continue
+		}
+		for _, m := range declares.FindAllStringSubmatch(h.text, -1) {
+			for _, name := range m[1:] {
+				if name != "" {
+					h.names = append(h.names, name)
+				}
+			}
+		}
+		if len(h.names) == 0 {
+			panic(fmt.Sprintf("cuda: a paragraph of the prelude declares nothing:\n%s", h.text))
+		}
+		for _, w := range identifier.FindAllString(h.text, -1) {
+			h.uses[w] = true
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// preludeFor is the part of the prelude that a text needs.
+func preludeFor(text string) string {
+	wanted := map[string]bool{}
+	for _, w := range identifier.FindAllString(text, -1) {
+		wanted[w] = true
+	}
+	var parts []string
+	for i := len(prelude) - 1; i >= 0; i-- { // a paragraph uses only what is above it
+		h := prelude[i]
+		if !slices.ContainsFunc(h.names, func(n string) bool { return wanted[n] }) {
+			continue
+		}
+		parts = append(parts, h.text)
+		for w := range h.uses {
+			wanted[w] = true
+		}
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, "\n\n") + "\n"
+}
+
+// preludeNames are the words of the prelude, which emitted names avoid.
+func preludeNames() (out []string) {
+	for _, h := range prelude {
+		out = append(out, h.names...)
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+// Package source is what the printers of target languages share: names that a language can say, templates of operations, and
+// the order in which shared expressions are computed.
+package source
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Names gives things identifiers that a target language can say, each its own.
+type Names struct {
+	taken map[string]bool
+	of    map[any]string
+}
+
+// NewNames knows the words that are not to be used.
+func NewNames(reserved ...string) *Names {
+	n := &Names{taken: map[string]bool{}, of: map[any]string{}}
+	for _, w := range reserved {
+		n.taken[w] = true
+	}
+	return n
+}
+
+// Inner is a scope inside n: what it names differs from all that n named before.
+func (n *Names) Inner() *Names {
+	in := NewNames()
+	for w := range n.taken {
+		in.taken[w] = true
+	}
+	for k, v := range n.of {
+		in.of[k] = v
+	}
+	return in
+}
+
+// Of is the identifier of thing, which is made from the name that it wants on first use.
+func (n *Names) Of(thing any, wants string) string {
+	if s, ok := n.of[thing]; ok {
+		return s
+	}
+	s := n.New(wants)
+	n.of[thing] = s
+	return s
+}
+
+// Set gives thing a text that was decided elsewhere.
+func (n *Names) Set(thing any, text string) { n.of[thing] = text }
+
+// New is an identifier that nothing else has.
+func (n *Names) New(wants string) string {
+	base := Identifier(wants)
+	s := base
+	for i := 2; n.taken[s]; i++ {
+		s = fmt.Sprintf("%s_%d", base, i)
+	}
+	n.taken[s] = true
+	return s
+}
+
+// Identifier is name in letters, digits and underscores, beginning with a letter: what C and Go both take.
+func Identifier(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+			b.WriteRune(r)
+		case r == '_' || r >= '0' && r <= '9':
+			if i == 0 {
+				b.WriteByte('x')
+			}
+			b.WriteRune(r)
+		case r == '.':
+			if i == 0 {
+				b.WriteByte('x')
+			}
+			b.WriteByte('_')
+		default:
+			fmt.Fprintf(&b, "u%x", r)
+		}
+	}
+	if b.Len() == 0 {
+		return "x"
+	}
+	return strings.ReplaceAll(b.String(), "__", "_u") // two underscores belong to C++ itself
+}
