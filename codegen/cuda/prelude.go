@@ -32,7 +32,7 @@ func readPrelude(text string) []*helper {
 	var out []*helper
 	for _, p := range strings.Split(text, "\n\n") {
 		h := &helper{text: strings.TrimSpace(p), uses: map[string]bool{}}
-		if h.text == "" {
+		if h.text == "" || isComment(h.text) {
 			continue
 		}
 		for _, m := range declares.FindAllStringSubmatch(h.text, -1) {
@@ -51,6 +51,11 @@ func readPrelude(text string) []*helper {
 		out = append(out, h)
 	}
 	return out
+}
+
+// isComment tells headings.
+func isComment(text string) bool {
+	return strings.HasPrefix(text, "//") && !strings.Contains(text, "\n")
 }
 
 // preludeFor is the part of the prelude that a text needs.
