@@ -157,7 +157,7 @@ func (c *compiler) expectSet(reg *simt.Reg, b binding, k int) {
 	mark := b.mark + k
 	c.emit(ir.CostFree, func(w *warp) {
 		if missing := w.mask &^ w.marks[mark]; missing != 0 {
-			w.report("uninitialised", reg.Name, "register %s is read before it is set: %s not set", regText(reg, k), lanesText(missing))
+			w.report("uninitialised", reg.Name, "register %s is read before it is set: %s without a value", regText(reg, k), w.lanesText(missing))
 			w.marks[mark] |= missing
 		}
 	})

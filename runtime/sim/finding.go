@@ -67,19 +67,19 @@ func (w *warp) name() string {
 	return name
 }
 
-// lanesText names lanes: "lane 3 is", "lanes 0..15 are".
-func lanesText(m uint32) string {
+// lanesText names lanes of a warp: "lane 3 of warp 0 is", "lanes 0..15 of warp 1 are".
+func (w *warp) lanesText(m uint32) string {
 	n := bits.OnesCount32(m)
 	first := bits.TrailingZeros32(m)
 	switch last := 31 - bits.LeadingZeros32(m); {
 	case n == 1:
-		return fmt.Sprintf("lane %d is", first)
+		return fmt.Sprintf("lane %d of %s is", first, w.name())
 	case n == last-first+1:
-		return fmt.Sprintf("lanes %d..%d are", first, last)
+		return fmt.Sprintf("lanes %d..%d of %s are", first, last, w.name())
 	}
 	var list []string
 	for ; m != 0; m &= m - 1 {
 		list = append(list, fmt.Sprint(lowest(m)))
 	}
-	return "lanes " + strings.Join(list, " ") + " are"
+	return "lanes " + strings.Join(list, " ") + " of " + w.name() + " are"
 }

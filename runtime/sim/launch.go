@@ -164,9 +164,9 @@ func (h *host) content(g *globalMemory, call *data.Call) ([]byte, error) {
 	case in == nil:
 		return nil, diag.Errorf(diag.Pos{}, "call", "no array is given for %s", name)
 	case in.Type != g.Type:
-		return nil, diag.Errorf(diag.Pos{}, "call", "%s holds %s, not %s", name, g.Type, in.Type)
+		return nil, diag.Errorf(diag.Pos{}, "call", "%s holds %s, not %s", name, in.Type, g.Type)
 	case fmt.Sprint(in.Shape) != fmt.Sprint(g.shape):
-		return nil, diag.Errorf(diag.Pos{}, "call", "%s has shape %v, not %v", name, g.shape, in.Shape)
+		return nil, diag.Errorf(diag.Pos{}, "call", "%s has shape %v, not %v", name, in.Shape, g.shape)
 	case len(in.Data) != g.n*g.size:
 		return nil, diag.Errorf(diag.Pos{}, "call", "%s has %d bytes of data, not %d", name, len(in.Data), g.n*g.size)
 	}

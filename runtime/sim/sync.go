@@ -45,7 +45,7 @@ func (w *warp) acquire(clock []uint64) {
 func (w *warp) meetBlock() {
 	b := w.blk
 	if w.mask != w.lanes {
-		w.fatal("barrier", "sync cta under divergent control flow: %s of %s not there", lanesText(w.lanes&^w.mask), w.name())
+		w.fatal("barrier", "sync cta under divergent control flow: %s not there", w.lanesText(w.lanes&^w.mask))
 		return
 	}
 	b.run.count.barriers++
@@ -81,7 +81,7 @@ func (m *meeting) arrive(w *warp, want int, why string) {
 // meetWarp is sync warp: all lanes of the warp meet, and what each did before is ordered before what the others do after.
 func (w *warp) meetWarp() {
 	if w.mask != w.lanes {
-		w.report("barrier", "", "sync warp where %s of %s not active", lanesText(w.lanes&^w.mask), w.name())
+		w.report("barrier", "", "sync warp while %s not active", w.lanesText(w.lanes&^w.mask))
 	}
 	w.clock[w.agent()]++
 }

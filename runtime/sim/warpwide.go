@@ -18,7 +18,7 @@ func (c *compiler) warpWide(e *ir.Expr, args []operand, dst int) operand {
 	c.emit(ir.CostShared, func(w *warp) {
 		w.blk.run.count.shuffles++
 		if w.mask != w.lanes {
-			w.report("warp", op.Name, "%s where %s of %s not active", op.Name, lanesText(w.lanes&^w.mask), w.name())
+			w.report("warp", op.Name, "%s while %s not active", op.Name, w.lanesText(w.lanes&^w.mask))
 		}
 		if shuffle {
 			w.shuffle(op, args[0].of(w), args[1].of(w), to)
