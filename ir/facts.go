@@ -60,7 +60,7 @@ const (
 
 // NewFacts knows the launch conditions.
 func NewFacts(conditions ...*Expr) *Facts {
-	f := &Facts{atoms: make([]row, 1, 64), table: map[uint64]atom{}, names: map[Ref]Poly{}, effort: effortOfAll}
+	f := &Facts{atoms: make([]row, 1, 32), table: map[uint64]atom{}, names: map[Ref]Poly{}, effort: effortOfAll}
 	f.given(conditions)
 	return f
 }

@@ -72,22 +72,18 @@ func (f *Facts) atLeast(p Poly, n int64) bool {
 	if !p.known() {
 		return false
 	}
-	negative := false
+	falls, negative, raised := false, false, false
 	for _, t := range p {
-		negative = negative || t.coef < 0
+		falls = falls || t.coef < 0
 		for _, x := range t.of[:t.of.degree()] {
-			if f.atoms[x].lo < 0 {
-				return f.interval(p).lo >= 0
-			}
+			lo := f.atoms[x].lo
+			negative, raised = negative || lo < 0, raised || lo > 0
 		}
 	}
-	if !negative {
+	if !falls && !negative || f.interval(p).lo >= 0 {
 		return true
 	}
-	if f.interval(p).lo >= 0 {
-		return true
-	}
-	return f.fromLowest(p)
+	return raised && !negative && f.fromLowest(p)
 }
 
 // fromLowest counts every atom from its least value: what has no negative term then is not negative.

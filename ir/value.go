@@ -187,6 +187,7 @@ func (f *Facts) quotient(op *Op, a, b Poly) Poly {
 	if !a.known() || !b.known() {
 		return unknown
 	}
+	a, b = cancel(op, a, b)
 	if n, ok := b.constant(); ok {
 		switch x, whole := a.constant(); {
 		case n == 0:
@@ -203,7 +204,6 @@ func (f *Facts) quotient(op *Op, a, b Poly) Poly {
 			return constPoly(x / n)
 		}
 	}
-	a, b = cancel(op, a, b)
 	x := row{op: opExact, typ: I64, args: []Poly{a, b}, interval: everything}
 	if t, ok := f.find(&x); ok {
 		return atomPoly(t)
@@ -242,7 +242,7 @@ func cancel(op *Op, a, b Poly) (Poly, Poly) {
 		return a, b
 	}
 	g := int64(gcd(uint64(a.content()), magnitude(b[0].coef)))
-	if g <= 1 || op != OpFloorDiv && a.remainder(g) != 0 {
+	if n, _ := b.constant(); g <= 1 || a.remainder(g) != 0 && (op != OpFloorDiv || n < 1) {
 		return a, b
 	}
 	q, _ := b.divide(constPoly(g))

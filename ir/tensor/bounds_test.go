@@ -5,9 +5,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gkc-lang/gkc/ir"
 )
 
 var sizeName = regexp.MustCompile(`\b[A-Z]\b`)
@@ -177,5 +180,145 @@ func TestProvable(t *testing.T) {
 		src := boundsProgram(c.tensors, c.given, c.body)
 		_, failures := proveText(t, src)
 		assert.Equal(t, c.ok, len(failures) == 0, "%s%v", src, failures)
+	}
+}
+
+// Accesses through data are marked where they are not proven; the edge of the first read of X in the body shows it.
+func TestDataIsChecked(t *testing.T) {
+	for _, c := range []struct {
+		tensors, given, body string
+		want                 EdgeKind
+	}{
+		{"I: i32[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = X[widen.i64(I[i])]", Checked},
+		{"I: i32[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = if I[i] >= 0 && widen.i64(I[i]) < N { X[widen.i64(I[i])] } else { 0.0 }", Inside},
+		{"I: i32[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = if I[i] >= 0 && widen.i64(I[i]) < N { X[widen.i64(I[i]) + 1] } else { 0.0 }", Checked},
+		{"I: i32[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = if I[i] >= 0 && widen.i64(I[i] + 1) < N { X[widen.i64(I[i] + 1)] } else { 0.0 }", Checked}, // may wrap
+		{"I: u8[M], X: f32[256], Y: f32[M]", "", "def Y[i in 0..M] = X[widen.i64(I[i])]", Inside},
+		{"I: u8[M], X: f32[255], Y: f32[M]", "", "def Y[i in 0..M] = X[widen.i64(I[i])]", Checked},
+		{"I: u8[M], X: f32[257], Y: f32[M]", "", "def Y[i in 0..M] = X[widen.i64(widen.i32(I[i]) + 1)]", Inside},
+		{"I: i32[M], X: f32[16], Y: f32[M]", "", "def Y[i in 0..M] = X[widen.i64(I[i] & 15)]", Inside},
+		{"I: i32[M], X: f32[16], Y: f32[M]", "", "def Y[i in 0..M] = X[widen.i64(I[i] & 15 | 16)]", Checked},
+		{"I: i32[M], X: f32[N], Y: f32[M]", "N >= 1", "def Y[i in 0..M] = X[mod(widen.i64(I[i]), N)]", Inside},
+		{"I: i32[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = X[mod(widen.i64(I[i]), N)]", Checked}, // N may be 0
+		{"I: f32[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = X[min(max(i64(I[i]), 0), N - 1)]", Checked},
+		{"I: f32[M], X: f32[N], Y: f32[M]", "N > 0", "def Y[i in 0..M] = X[min(max(i64(I[i]), 0), N - 1)]", Inside},
+		{"I: f32[M], X: f32[256], Y: f32[M]", "", "def Y[i in 0..M] = X[widen.i64(u8(I[i]))]", Inside},
+		{"I: i64[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = if I[i] >= 0 && I[i] < N { X[I[i]] } else { 0.0 }", Inside},
+		{"I: i64[M], X: f32[N], Y: f32[M]", "", "def Y[i in 0..M] = if I[i] >= 0 && I[i] + 1 <= N { X[I[i]] } else { 0.0 }", Checked}, // may wrap
+		{"R: i32[M + 1], X: f32[E], Y: f32[M]", "", "def Y[i in 0..M] = sum[k in widen.i64(R[i])..widen.i64(R[i + 1]): f32](X[k])", Checked},
+		{"R: i32[M + 1], X: f32[E], Y: f32[M]", "", "def Y[i in 0..M] = sum[k in widen.i64(R[i])..widen.i64(R[i + 1]): f32 where k >= 0 && k < E](X[k])", Inside},
+		{"S: i32[B], X: f32[B, T], Y: f32[B]", "", "def Y[b in 0..B] = sum[t in 0..widen.i64(S[b]): f32](X[b, t])", Checked},
+		{"X: f32[C], Y: f32[C]", "scalar G: i32", "def Y[c in 0..C] = X[widen.i64(G)]", Checked},
+		{"X: f32[C], Y: f32[C]", "scalar G: i32; G >= 0", "def Y[c in 0..C] = if widen.i64(G) < C { X[widen.i64(G)] } else { 0.0 }", Inside},
+		{"X: f32[C], Y: f32[R]", "scalar G: i32; C % widen.i64(G) == 0", "def Y[r in 0..R] = sum[q in 0..widen.i64(G): f32, c in 0..C / widen.i64(G)](X[q * (C / widen.i64(G)) + c])", Inside},
+		{"X: f32[C], Y: f32[R]", "scalar G: i32", "def Y[r in 0..R] = sum[q in 0..widen.i64(G): f32, c in 0..C / widen.i64(G)](X[q * (C / widen.i64(G)) + c])", Inside},
+		{"X: f32[C], Y: f32[R]", "scalar G: i32", "def Y[r in 0..R] = sum[q in 0..widen.i64(G): f32, c in 0..C / widen.i64(G) + 1](X[q * (C / widen.i64(G)) + c])", Checked},
+		{"X: f32[C], Y: f32[C]", "scalar G: i64", "def Y[c in 0..C] = X[c + G - G]", Inside},
+		{"X: f32[C], Y: f32[C]", "scalar G: i64", "def Y[c in 0..C] = if 0 <= c + G && c + G < C { X[c + G] } else { 0.0 }", Checked},
+	} {
+		src := boundsProgram(c.tensors, c.given, c.body)
+		p, failures := proveText(t, src)
+		assert.Empty(t, failures, src)
+		found := false
+		ir.Walk(p.Defs[0].(*Map).Body, func(e *ir.Expr) {
+			if r, ok := e.Ref.(Read); ok && r.Of.Name == "X" {
+				assert.Equal(t, c.want, r.Edge.Kind, src)
+				found = true
+			}
+		})
+		assert.True(t, found, src)
+	}
+}
+
+func TestProofOfDefinitions(t *testing.T) {
+	header := "tensor t(X: f32[N, M], I: i32[N]) -> (Y: f32[N, M], Z: f32[N])\nsize N: i64\nsize M: i64\n"
+	for _, c := range []struct {
+		body, want string // the failures
+	}{
+		{"scatter Y[i + 1, j] sum: f32 = X[i, j] for i in 0..N, j in 0..M", "Y.0 above"},
+		{"scatter Y[i, j - 1] sum: f32 = X[i, j] for i in 0..N, j in 0..M where j > 0", ""},
+		{"scatter Y@zero[i + 1, j] sum: f32 = X[i, j + 1] for i in 0..N, j in 0..M", "X.1 above"},
+		{"scatter Y[widen.i64(I[i]), j] sum: f32 = X[i, j] for i in 0..N, j in 0..M", ""},
+		{"scatter Y[i, j] sum: f32 = 1.0 for i in 0..N, j in widen.i64(I[i])..M", ""},
+		{"temp h0: f32[M]\ntemp h: f32[N, M]\ndef h0[c in 0..M] = 0.0\nrecur {\n h[t in 0..N step, c in 0..M] = f32(h[t - 1, c] * X[t, c]) from h0\n} at 1:1", ""},
+		{"temp h0: f32[M]\ntemp h: f32[N, M]\ndef h0[c in 0..M] = 0.0\nrecur {\n h[t in 0..N step, c in 0..M] = f32(h[t - 1, c + 1] * X[t - 1, c]) from h0\n} at 1:1", "h.1 above X.0 below"},
+		{"temp w: i64[]\ndef w[] = N / 2\ndef Y[i in 0..N, j in 0..M] = if i < w[] { X[i + w[], j] } else { 0.0 }", ""},
+		{"temp d: f32[N - 1 - 1]\ndef d[x in 1..N - 1] = X[x + 1, 0] - X[x - 1, 0]\ndef Z[i in 0..N] = if i > 0 && i < N - 1 { d[i - 1] } else { 0.0 }", "X.1 above X.1 above"},
+		{"temp d: f32[N - 1 - 1]\ndef d[x in 1..N - 1] = X[x + 1, M - 1] - X[x - 1, 0]\ndef Z[i in 0..N] = if i > 0 && i < N - 1 { d[i] } else { 0.0 }", "X.1 below X.1 above d.0 above"},
+	} {
+		_, failures := proveText(t, header+c.body)
+		var got []string
+		for _, f := range failures {
+			s := fmt.Sprintf("%s.%d", f.Of.Name, f.Dim)
+			if f.Below {
+				s += " below"
+			}
+			if f.Above {
+				s += " above"
+			}
+			got = append(got, s)
+		}
+		assert.Equal(t, c.want, strings.Join(got, " "), c.body)
+	}
+}
+
+// Effort is bounded: programs that repeat themselves end soon, proven or not.
+func TestHostileBounds(t *testing.T) {
+	nested, chain, sums, facts := "X[i]", "i", "i", "i >= 0"
+	for k := range 40 {
+		nested = fmt.Sprintf("if X[i] > %d.0 { %s } else { X[i - %d] }", k, nested, k)
+		chain = fmt.Sprintf("(%s + %d) / %d", chain, k%7, k%3+2)
+		facts += fmt.Sprintf(" && i + %d < N * M + %d || i * N < M", k, k*k)
+	}
+	for k := range 60 {
+		sums += fmt.Sprintf(" * (N + %d) - M * (i + %d)", k, k)
+	}
+	twice := ""
+	for k := range 60 {
+		was := "i + 1"
+		if k > 0 {
+			was = fmt.Sprintf("d.%d", k-1)
+		}
+		twice += fmt.Sprintf("let d.%d: i64 = %s * 2 - M %% (%s)\n", k, was, was)
+	}
+	branches := "let e.0: f32 = X[i + 1]\n"
+	for k := range 60 {
+		branches += fmt.Sprintf("let e.%d: f32 = if X[i] > %d.0 { e.%d + 1.0 } else { e.%d }\n", k+1, k, k, k)
+	}
+	for _, body := range []string{
+		"def Y[i in 0..N] = " + nested,
+		"def Y[i in 0..N] = X[" + chain + "]",
+		"def Y[i in 0..N] = X[" + sums + "]",
+		"def Y[i in 0..N] = if " + facts + " { X[i + N * M - 7] } else { 0.0 }",
+		twice + "def Y[i in 0..N] = X[d.59]",
+		branches + "def Y[i in 0..N] = e.60",
+	} {
+		src := boundsProgram("X: f32[N], Z: f32[M], Y: f32[N]", "", body)
+		p, errs := Parse(src)
+		require.NoError(t, errs.Err(), "%.300s", src)
+		start := time.Now()
+		ProveBounds(p)
+		assert.Less(t, time.Since(start), 2*time.Second, "%.300s", src)
+	}
+}
+
+func BenchmarkProveBounds(b *testing.B) {
+	for name, src := range map[string]string{
+		"attention": textFiles(b)["testdata/text/attention.tensor"],
+		"gemm": boundsProgram("A: f16[M, K], B: f16[K, N], C: f16[M, N]", "",
+			"def C[m in 0..M, n in 0..N] = f16(sum[k in 0..K: f32](widen.f32(A[m, k]) * widen.f32(B[k, n])))"),
+		"convolution": boundsProgram("X: f32[N, H, W, C], F: f32[R, S, C, K], Y: f32[N, H - R + 1, W - S + 1, K]", "",
+			"def Y[n in 0..N, h in 0..H - R + 1, w in 0..W - S + 1, k in 0..K] = sum[r in 0..R: f32, s in 0..S, c in 0..C](X[n, h + r, w + s, c] * F[r, s, c, k])"),
+	} {
+		b.Run(name, func(b *testing.B) {
+			p, errs := Parse(src)
+			require.NoError(b, errs.Err())
+			b.ReportAllocs()
+			for b.Loop() {
+				if len(ProveBounds(p)) > 0 {
+					b.Fatal("not proven")
+				}
+			}
+		})
 	}
 }
