@@ -92,7 +92,34 @@ func (e *emitter) count(x *ir.Expr) *exprFact {
 	return f
 }
 
-func (e *emitter) heavy(x *ir.Expr) bool { return e.facts[x] != nil && e.facts[x].heavy }
+// missing reports whether x needs statements that were not made in sight yet. It looks at a few operations only.
+func (e *emitter) missing(x *ir.Expr) bool { return e.missingIn(x, 64) }
+
+func (e *emitter) missingIn(x *ir.Expr, limit int) bool {
+	f := e.facts[x]
+	if f == nil || !f.heavy || e.known(x) != nil {
+		return false
+	}
+	if x.Op == ir.OpRead || x.Op == tensor.OpReduce || x.Op == tensor.OpScan || limit == 0 {
+		return true
+	}
+	for _, a := range x.Args {
+		if e.missingIn(a, limit/2) {
+			return true
+		}
+	}
+	return false
+}
+
+// known is the value that x has in this scope or one around it; nil if it was not computed.
+func (e *emitter) known(x *ir.Expr) *ir.Expr {
+	for s := e.scope; s != nil; s = s.up {
+		if out := s.memo[x]; out != nil {
+			return out
+		}
+	}
+	return nil
+}
 
 // emit returns an expression of tile IR with the value of x, after adding the statements that it needs.
 func (e *emitter) emit(x *ir.Expr) *ir.Expr {
@@ -105,10 +132,8 @@ func (e *emitter) emit(x *ir.Expr) *ir.Expr {
 		}
 		return x
 	}
-	for s := e.scope; s != nil; s = s.up {
-		if out := s.memo[x]; out != nil {
-			return out
-		}
+	if out := e.known(x); out != nil {
+		return out
 	}
 	out := e.compute(x)
 	if e.scope.memo == nil {
@@ -128,16 +153,16 @@ func (e *emitter) compute(x *ir.Expr) *ir.Expr {
 	case tensor.OpScan:
 		return e.prefix(x)
 	case ir.OpIf:
-		if e.heavy(x.Args[1]) || e.heavy(x.Args[2]) {
-			return e.branch(x, e.emit(x.Args[0]), x.Args[1], x.Args[2])
+		if c := e.emit(x.Args[0]); e.missing(x.Args[1]) || e.missing(x.Args[2]) {
+			return e.branch(x, c, x.Args[1], x.Args[2])
 		}
 	case ir.OpAnd:
-		if e.heavy(x.Args[1]) {
-			return e.branch(x, e.emit(x.Args[0]), x.Args[1], ir.False)
+		if c := e.emit(x.Args[0]); e.missing(x.Args[1]) {
+			return e.branch(x, c, x.Args[1], ir.False)
 		}
 	case ir.OpOr:
-		if e.heavy(x.Args[1]) {
-			return e.branch(x, e.emit(x.Args[0]), ir.True, x.Args[1])
+		if c := e.emit(x.Args[0]); e.missing(x.Args[1]) {
+			return e.branch(x, c, ir.True, x.Args[1])
 		}
 	}
 	args := make([]*ir.Expr, len(x.Args))

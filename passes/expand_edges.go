@@ -20,16 +20,17 @@ func itoa(n int) string { return strconv.Itoa(n) }
 //	if i - 1 >= 0 && i - 1 < N { x@trusted[i - 1] } else { 0 }
 func expandEdges(u *Unit) error {
 	p := copyProgram(u.Tensor)
-	r := ir.Rewriter{Post: func(x *ir.Expr) *ir.Expr {
-		if x.Op != ir.OpRead {
-			return x
-		}
-		return expandRead(x)
-	}}
 	for i, d := range p.Defs {
+		known := rangesOf(d)
+		r := ir.Rewriter{Post: func(x *ir.Expr) *ir.Expr {
+			if x.Op != ir.OpRead {
+				return x
+			}
+			return known.expandRead(x)
+		}}
 		d = rewriteDef(d, r.Rewrite)
 		if s, ok := d.(*tensor.Scatter); ok {
-			d = expandScatter(s)
+			d = known.expandScatter(s)
 		}
 		p.Defs[i] = d
 	}
@@ -37,7 +38,7 @@ func expandEdges(u *Unit) error {
 	return nil
 }
 
-func expandRead(x *ir.Expr) *ir.Expr {
+func (r ranges) expandRead(x *ir.Expr) *ir.Expr {
 	read := x.Ref.(tensor.Read)
 	of, other := read.Of, ir.ZeroOf(x.Type)
 	var inside *ir.Expr
@@ -48,9 +49,9 @@ func expandRead(x *ir.Expr) *ir.Expr {
 	case tensor.Checked:
 		panic("passes: a checked read of " + of.Name + " where faults are explicit")
 	case tensor.Zero:
-		inside = insideOf(of, at)
+		inside = r.inside(of, at)
 	case tensor.Const:
-		inside, other = insideOf(of, at), ir.NewConst(x.Type, read.Edge.Value)
+		inside, other = r.inside(of, at), ir.NewConst(x.Type, read.Edge.Value)
 	default:
 		at, inside = fold(of, at, read.Edge.Kind), notEmpty(of)
 	}
@@ -59,7 +60,7 @@ func expandRead(x *ir.Expr) *ir.Expr {
 }
 
 // expandScatter drops what falls outside, or moves it to where the boundary says.
-func expandScatter(d *tensor.Scatter) *tensor.Scatter {
+func (r ranges) expandScatter(d *tensor.Scatter) *tensor.Scatter {
 	out := *d
 	var inside *ir.Expr
 	switch d.Edge.Kind {
@@ -68,22 +69,13 @@ func expandScatter(d *tensor.Scatter) *tensor.Scatter {
 	case tensor.Checked:
 		panic("passes: a checked scatter into " + d.Out.Name + " where faults are explicit")
 	case tensor.Zero, tensor.Const:
-		inside = insideOf(d.Out, d.At)
+		inside = r.inside(d.Out, d.At)
 	default:
 		out.At, inside = fold(d.Out, d.At, d.Edge.Kind), notEmpty(d.Out)
 	}
 	out.Edge = tensor.Edge{Kind: tensor.Trusted}
 	out.Guard = ir.AllOf(d.Guard, inside)
 	return &out
-}
-
-// insideOf is the condition that subscripts are those of an element.
-func insideOf(t *tensor.Tensor, at []*ir.Expr) *ir.Expr {
-	out := ir.True
-	for i, x := range at {
-		out = ir.AllOf(out, ir.Ge(x, ir.Int64(0)), ir.Lt(x, t.Extents[i]))
-	}
-	return out
 }
 
 // notEmpty is the condition that a tensor has elements.

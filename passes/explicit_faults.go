@@ -27,6 +27,7 @@ func explicitFaults(u *Unit) error {
 	}
 	f.facts = ir.NewFacts(conditions...)
 	for _, d := range p.Defs {
+		f.ranges = rangesOf(d)
 		mark := f.facts.Mark()
 		for _, box := range boxesOf(d) {
 			for _, s := range box {
@@ -58,6 +59,7 @@ type faults struct {
 	trust   bool
 	values  ir.Rewriter
 	facts   *ir.Facts
+	ranges  ranges                // of the definition at hand
 	memo    map[*ir.Expr]*ir.Expr // the fault of an expression; nil: it cannot fail
 	out     []tensor.Def
 }
@@ -84,7 +86,7 @@ func (f *faults) value(x *ir.Expr) *ir.Expr {
 	if f.trust {
 		return plain
 	}
-	return ir.If(insideOf(r.Of, x.Args), plain, ir.ZeroOf(x.Type)).At(x.Pos)
+	return ir.If(f.ranges.inside(r.Of, x.Args), plain, ir.ZeroOf(x.Type)).At(x.Pos)
 }
 
 func (f *faults) definition(d tensor.Def) {

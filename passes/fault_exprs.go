@@ -133,15 +133,15 @@ func (f *faults) code(s tensor.Site, index *ir.Expr) *ir.Expr {
 // outside is the fault of a subscript that leaves its tensor.
 func (f *faults) outside(of *tensor.Tensor, dim int, x *ir.Expr, pos diag.Pos) *ir.Expr {
 	at := f.values.Rewrite(x)
-	bad := ir.Or(ir.Lt(at, ir.Int64(0)), ir.Ge(at, of.Extents[dim]))
-	if bad.IsConst() && !bad.Val.Bool() {
+	good := f.ranges.insideDim(at, of.Extents[dim])
+	if good == ir.True {
 		return nil
 	}
 	site := tensor.Site{Kind: "index", Tensor: of.Name, Dim: dim, Text: tensor.ExprText(x), Pos: x.Pos}
 	if !site.Pos.IsValid() {
 		site.Pos = pos
 	}
-	return ir.If(bad, f.code(site, at), noFault)
+	return ir.If(good, noFault, f.code(site, at))
 }
 
 // read is the fault of the subscripts, of leaving the tensor, and of the element.
@@ -163,7 +163,7 @@ func (f *faults) read(x *ir.Expr) *ir.Expr {
 	case tensor.Inside, tensor.Trusted:
 		return worst(g, of.at(at, r.Edge.Kind))
 	case tensor.Checked, tensor.Zero, tensor.Const:
-		return worst(g, ir.If(insideOf(r.Of, at), of.at(at, tensor.Trusted), noFault))
+		return worst(g, ir.If(f.ranges.inside(r.Of, at), of.at(at, tensor.Trusted), noFault))
 	}
 	return worst(g, ir.If(notEmpty(r.Of), of.at(at, r.Edge.Kind), noFault))
 }

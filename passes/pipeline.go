@@ -70,7 +70,7 @@ func (u *Unit) Verify() error {
 	case Tile:
 		return tile.Verify(u.Tile)
 	}
-	return nil
+	return simt.Verify(u.Simt)
 }
 
 // ParseUnit reads the IR text of a level.

@@ -39,10 +39,10 @@ type splitting struct {
 	*splitter
 	def    tensor.Def
 	own    map[*tensor.Tensor]bool // what the definition defines
-	spans  map[*ir.Axis]ir.Span    // that bind the axes in sight
-	free   map[*ir.Expr]axisSet    // axes that an expression depends on
-	order  map[*ir.Axis]int        // of axes, outermost first
-	move   map[*ir.Expr]bool       // reductions that get a definition
+	ranges ranges
+	free   map[*ir.Expr]axisSet // axes that an expression depends on
+	order  map[*ir.Axis]int     // of axes, outermost first
+	move   map[*ir.Expr]bool    // reductions that get a definition
 	seen   map[visit]bool
 	memo   map[*ir.Expr]*ir.Expr
 	static map[*ir.Expr]bool // that read what the definition defines
@@ -57,7 +57,7 @@ type visit struct {
 type axisSet map[*ir.Axis]bool
 
 func (s *splitter) definition(d tensor.Def) {
-	w := &splitting{splitter: s, def: d, own: map[*tensor.Tensor]bool{}, spans: map[*ir.Axis]ir.Span{}, free: map[*ir.Expr]axisSet{},
+	w := &splitting{splitter: s, def: d, own: map[*tensor.Tensor]bool{}, ranges: ranges{}, free: map[*ir.Expr]axisSet{},
 		order: map[*ir.Axis]int{}, move: map[*ir.Expr]bool{}, seen: map[visit]bool{}, memo: map[*ir.Expr]*ir.Expr{}}
 	for _, t := range d.Outs() {
 		w.own[t] = true
@@ -115,10 +115,10 @@ func boxesOf(d tensor.Def) [][]ir.Span {
 }
 
 func (w *splitting) bind(s ir.Span) {
-	if _, known := w.spans[s.Axis]; !known {
+	if _, known := w.ranges[s.Axis]; !known {
 		w.order[s.Axis] = len(w.order)
 	}
-	w.spans[s.Axis] = s
+	w.ranges[s.Axis] = s
 }
 
 // choose marks the reductions below x that should move. around are the axes for each point of which x is computed; top says
@@ -213,7 +213,7 @@ func (w *splitting) depends(x *ir.Expr) axisSet {
 // its axes have ends that do not depend on other axes or on data.
 func (w *splitting) movable(x *ir.Expr) bool {
 	for a := range w.depends(x) {
-		s, ok := w.spans[a]
+		s, ok := w.ranges[a]
 		if !ok || !scalarOnly(s.Lo) || !scalarOnly(s.Hi) {
 			return false
 		}
@@ -256,7 +256,7 @@ func (w *splitting) define(x *ir.Expr, r *ir.Rewriter) *ir.Expr {
 	at := make([]*ir.Expr, len(axes))
 	own := map[ir.Ref]*ir.Expr{}
 	for i, a := range axes {
-		s := w.spans[a]
+		s := w.ranges[a]
 		fresh := &ir.Axis{Name: a.Name, Extent: a.Extent}
 		own[a] = ir.Name(fresh)
 		def.Free = append(def.Free, ir.Span{Axis: fresh, Lo: s.Lo, Hi: s.Hi})
@@ -302,11 +302,14 @@ func rebind(x *ir.Expr, with map[ir.Ref]*ir.Expr) *ir.Expr {
 // guardReads makes reads that were proven under a guard that is gone harmless where they leave their tensor.
 func (w *splitting) guardReads(x *ir.Expr) *ir.Expr {
 	r := ir.Rewriter{Post: func(y *ir.Expr) *ir.Expr {
+		if y.Op == ir.OpIf && y.Args[1].Op == ir.OpIf && ir.Equal(y.Args[0], y.Args[1].Args[0]) {
+			return ir.If(y.Args[0], y.Args[1].Args[1], y.Args[2]) // it had that guard already
+		}
 		if y.Op != ir.OpRead {
 			return y
 		}
 		read := y.Ref.(tensor.Read)
-		inside := w.leaves(read.Of, y.Args)
+		inside := w.ranges.inside(read.Of, y.Args)
 		if inside == ir.True {
 			return y
 		}
@@ -314,30 +317,4 @@ func (w *splitting) guardReads(x *ir.Expr) *ir.Expr {
 		return ir.If(inside, plain, ir.ZeroOf(y.Type)).At(y.Pos)
 	}}
 	return r.Rewrite(x)
-}
-
-// leaves is the condition that subscripts stay inside a tensor, but for those that are an index over its whole extent.
-func (w *splitting) leaves(t *tensor.Tensor, at []*ir.Expr) *ir.Expr {
-	out := ir.True
-	for i, x := range at {
-		if w.whole(x, t.Extents[i]) {
-			continue
-		}
-		out = ir.AllOf(out, ir.Ge(x, ir.Int64(0)), ir.Lt(x, t.Extents[i]))
-	}
-	return out
-}
-
-// whole reports whether a subscript is an axis, counted from where its range begins, and the range no longer than the extent.
-func (w *splitting) whole(x, n *ir.Expr) bool {
-	name := x
-	if x.Op == ir.OpSub {
-		name = x.Args[0]
-	}
-	a, ok := name.Ref.(*ir.Axis)
-	if !ok {
-		return false
-	}
-	s, bound := w.spans[a]
-	return bound && ir.Equal(x, ir.Sub(name, s.Lo)) && (ir.Equal(extent(s), n) || ir.Equal(ir.Sub(s.Hi, s.Lo), n))
 }
