@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gkc-lang/gkc"
+	"github.com/gkc-lang/gkc/codegen/cuda"
+	"github.com/gkc-lang/gkc/codegen/go"
+	"github.com/gkc-lang/gkc/codegen/plan"
+	"github.com/gkc-lang/gkc/internal/atomicfile"
+	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/passes"
+)
+
+type buildCmd struct {
+	Files  []string `arg:"" help:"gk files."`
+	Out    string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
+	Emit   []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, go, plan."`
+	Set    []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
+	Device string   `default:"h200" help:"The device to build for."`
+	Bounds string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
+	Check  bool     `help:"Write nothing; exit with 1 where an artifact is stale."`
+}
+
+// artifact is one thing that build can write of a kernel.
+type artifact struct {
+	name  string
+	file  func(kernel string) string
+	level passes.Level
+	text  func(u *passes.Unit) ([]byte, error)
+}
+
+func irText(u *passes.Unit) ([]byte, error) { return []byte(u.Text()), nil }
+
+func suffix(s string) func(string) string { return func(kernel string) string { return kernel + s } }
+
+var artifacts = []artifact{
+	{"tensor", suffix(".tensor"), passes.Tensor, irText},
+	{"tile", suffix(".tile"), passes.Tile, irText},
+	{"simt", suffix(".simt"), passes.Simt, irText},
+	{"cuda", suffix(".cu"), passes.Simt, func(u *passes.Unit) ([]byte, error) { s, err := cuda.Emit(u.Simt); return []byte(s), err }},
+	{"go", suffix("_gk.go"), passes.Simt, func(u *passes.Unit) ([]byte, error) { return gogen.Emit(u.Simt, gogen.Options{}) }},
+	{"plan", suffix(".plan.json"), passes.Simt, func(u *passes.Unit) ([]byte, error) { return plan.Emit(u.Simt) }},
+}
+
+func artifactNamed(name string) *artifact {
+	for i := range artifacts {
+		if artifacts[i].name == name {
+			return &artifacts[i]
+		}
+	}
+	return nil
+}
+
+// Run compiles files.
+func (c *buildCmd) Run(a *app) error {
+	set, err := settings(c.Set)
+	if err != nil {
+		return err
+	}
+	if _, err := device.Find(c.Device); err != nil {
+		return usage("--device %s: %v", c.Device, err)
+	}
+	for _, name := range c.Emit {
+		if artifactNamed(name) == nil {
+			return usage("--emit %s: expected tensor, tile, simt, cuda, go or plan", name)
+		}
+	}
+	stale := false
+	for _, path := range c.Files {
+		s, err := c.file(a, path, set)
+		if err != nil {
+			return err
+		}
+		stale = stale || s
+	}
+	if stale {
+		return reported{exitWrong}
+	}
+	return nil
+}
+
+// file writes, or with --check compares, the artifacts of a file; stale says that one differs.
+func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, err error) {
+	src, err := readSource(path)
+	if err != nil {
+		return false, err
+	}
+	kernels, errs := gkc.Compile(path, src, set)
+	if err := a.report(errs, src); err != nil {
+		return false, err
+	}
+	dir := c.Out
+	if dir == "" {
+		dir = filepath.Dir(path)
+	}
+	if !c.Check {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return false, err
+		}
+	}
+	for _, k := range kernels {
+		u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Trust: c.Bounds == "trust"}
+		for _, art := range artifacts { // in the order of levels, so that one walk down serves all
+			if !c.wants(art.name) {
+				continue
+			}
+			if err := saveReproducer(passes.Run(u, passes.Options{To: art.level})); err != nil {
+				return false, err
+			}
+			text, err := art.text(u)
+			if err != nil {
+				return false, err
+			}
+			s, err := c.write(a, filepath.Join(dir, art.file(k.Program.Name)), path, text)
+			if err != nil {
+				return false, err
+			}
+			stale = stale || s
+		}
+	}
+	return stale, nil
+}
+
+func (c *buildCmd) wants(name string) bool {
+	for _, e := range c.Emit {
+		if e == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *buildCmd) write(a *app, file, source string, text []byte) (stale bool, err error) {
+	if !c.Check {
+		return false, atomicfile.Write(file, text)
+	}
+	old, err := os.ReadFile(file)
+	if err == nil && bytes.Equal(old, text) {
+		return false, nil
+	}
+	command := "gkc build " + source + " --emit " + strings.Join(c.Emit, ",")
+	if c.Out != "" {
+		command += " -o " + c.Out
+	}
+	fmt.Fprintf(a.out, "%s: stale; run %s\n", file, command)
+	return true, nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/text"
+	"github.com/gkc-lang/gkc/runtime/sim"
+)
+
+type explainCmd struct {
+	File   string   `arg:"" help:"A gk file."`
+	Kernel string   `help:"Which kernel, where the file holds several."`
+	Set    []string `sep:"none" placeholder:"N=V" help:"Give a size a value."`
+	In     []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value."`
+	Device string   `default:"sim:h200" help:"The simulated device."`
+}
+
+// Run says what a kernel becomes, and what each device kernel does on the device.
+func (c *explainCmd) Run(a *app) error {
+	run := runCmd{File: c.File, Kernel: c.Kernel, Set: c.Set, In: c.In, Device: c.Device, Seed: 1, Bounds: "check"}
+	set, err := settings(c.Set)
+	if err != nil {
+		return err
+	}
+	name, ok := strings.CutPrefix(c.Device, "sim:")
+	if !ok {
+		return usage("--device %s: expected sim:NAME", c.Device)
+	}
+	dev, err := device.Find(name)
+	if err != nil {
+		return usage("--device %s: %v", c.Device, err)
+	}
+	t, err := a.load(c.File, c.Kernel, nil)
+	if err != nil {
+		return err
+	}
+	call, err := run.bind(t, set)
+	if err != nil {
+		return a.located(t, err)
+	}
+	out, err := run.simulate(a, t, call, name)
+	if err != nil {
+		return a.located(t, err)
+	}
+	c.print(a, t, dev, out.sim)
+	return nil
+}
+
+func (c *explainCmd) print(a *app, t *target, dev *device.Device, res *sim.Result) {
+	fmt.Fprintf(a.out, "%s on %s: %s, %d bytes of workspace, about %s\n", t.unit.Name(), dev.Name, count(len(res.Kernels), "device kernel"), res.Workspace, duration(res.Seconds))
+	lines := strings.Split(t.source, "\n")
+	for i, k := range res.Kernels {
+		fmt.Fprintf(a.out, "\n%s: grid %s = %d blocks of %d threads, about %s\n", k.Name, text.String(t.unit.Simt.Kernels[i].Launch.Grid), k.Grid, k.Block, duration(k.Seconds))
+		for _, n := range k.Lines {
+			if n >= 1 && n <= len(lines) {
+				fmt.Fprintf(a.out, "  line %d: %s\n", n, strings.TrimSpace(lines[n-1]))
+			}
+		}
+		fmt.Fprintf(a.out, "  reads %d and writes %d bytes, about %d of them in DRAM; %d flops; %s\n", k.LoadBytes, k.StoreBytes, k.DRAMBytes, k.Flops, bound(dev, &k))
+		fmt.Fprintln(a.out, "  not fused with others: every definition has a kernel of its own")
+	}
+}
+
+// bound says which of the device's rates limits a kernel, by its counts.
+func bound(dev *device.Device, k *sim.KernelReport) string {
+	memory := float64(k.DRAMBytes) / (dev.DRAMGBs * 1e9)
+	issued := int64(0)
+	for _, n := range k.Issued {
+		issued += n
+	}
+	rate := float64(dev.SMs*dev.Partitions) * dev.BoostMHz * 1e6
+	issue := float64(issued) / rate
+	switch {
+	case max(memory, issue) < k.Seconds/4:
+		return "bound by latency and the launch: there is too little work for the device"
+	case memory > issue:
+		return "bound by memory"
+	}
+	return "bound by the instructions that it issues"
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gkc-lang/gkc/codegen/go"
+	"github.com/gkc-lang/gkc/internal/npy"
+	"github.com/gkc-lang/gkc/ir/data"
+	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/tensor"
+	"github.com/gkc-lang/gkc/ir/tile"
+	"github.com/gkc-lang/gkc/passes"
+	"github.com/gkc-lang/gkc/runtime/sim"
+)
+
+type runCmd struct {
+	File     string   `arg:"" help:"FILE.gk, or IR text: FILE.tensor, FILE.tile, FILE.simt."`
+	Kernel   string   `help:"Which kernel, where the file holds several."`
+	Set      []string `sep:"none" placeholder:"N=V" help:"Give a size a value."`
+	In       []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value; tensors that are not given are random."`
+	Seed     uint64   `default:"1" help:"Of random inputs."`
+	Out      string   `placeholder:"DIR" help:"Write results to DIR/NAME.npy."`
+	Device   string   `default:"sim:h200" help:"ref (the evaluator), sim[:NAME] (a simulated device), go (as a Go program)."`
+	FP       string   `name:"fp" default:"default" enum:"strict,default,tf32,fast" help:"What arithmetic may do. Unfused kernels round as strict demands in every mode."`
+	Bounds   string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
+	Schedule string   `placeholder:"K=V,…|FILE|random:SEED" help:"Force choices of the compiler."`
+	NoFuse   bool     `help:"One device kernel a definition. Nothing is fused yet in any case."`
+	Verify   bool     `help:"Compare with the evaluator, within the rounding error that the arithmetic may make; verify after every pass."`
+	JSON     bool     `name:"json" help:"Print one JSON object: kernels, counts, workspace, estimate."`
+}
+
+// outcome is what a device gave.
+type outcome struct {
+	outputs map[string]*data.Array
+	sim     *sim.Result // of a simulated device
+	checked []verdict   // of --verify
+}
+
+// Run runs a kernel.
+func (c *runCmd) Run(a *app) error {
+	set, err := settings(c.Set)
+	if err != nil {
+		return err
+	}
+	if c.Schedule != "" {
+		if err := c.schedule(); err != nil {
+			return err
+		}
+	}
+	t, err := a.load(c.File, c.Kernel, nil)
+	if err != nil {
+		return err
+	}
+	call, err := c.bind(t, set)
+	if err != nil {
+		return a.located(t, err)
+	}
+	program := t.unit.Tensor // lowering replaces it
+	out, err := c.execute(a, t, call)
+	if err != nil {
+		return a.located(t, err)
+	}
+	if c.Verify {
+		if err := out.verify(a, program, call); err != nil {
+			return err
+		}
+	}
+	if err := c.save(out); err != nil {
+		return err
+	}
+	return c.print(a, t, out)
+}
+
+// schedule refuses what cannot be forced: unfused kernels have no choices yet.
+func (c *runCmd) schedule() error {
+	if strings.HasPrefix(c.Schedule, "random:") {
+		return nil // of the one schedule that there is, any draw is that one
+	}
+	return callError("--schedule %s: unfused kernels have no choices to force", c.Schedule)
+}
+
+func (c *runCmd) bind(t *target, set map[string]int64) (*data.Call, error) {
+	sig := t.signature()
+	given := data.Given{Set: set, Example: t.example}
+	if err := arguments(c.In, sig, &given); err != nil {
+		return nil, err
+	}
+	given.Fill = randomInput(c.Seed, nil)
+	return data.Bind(sig, given)
+}
+
+// located gives an error of a run the source that it points into.
+func (a *app) located(t *target, err error) error {
+	var d *diag.Diag
+	if errors.As(err, &d) {
+		if d.Pos.IsValid() && d.File == "" {
+			d.File = t.path
+		}
+		return a.report(diag.List{d}, t.source)
+	}
+	return err
+}
+
+func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
+	name, arg, _ := strings.Cut(c.Device, ":")
+	switch name {
+	case "ref":
+		return c.evaluate(a, t, call)
+	case "sim":
+		return c.simulate(a, t, call, arg)
+	case "go":
+		if err := a.lower(t, c.options()); err != nil {
+			return nil, err
+		}
+		outputs, err := gogen.Run(a.ctx, t.unit.Simt, call)
+		return &outcome{outputs: outputs}, err
+	case "cuda":
+		return nil, usage("--device %s: this build has no CUDA driver; gkc build --emit cuda prints the source", c.Device)
+	}
+	return nil, usage("--device %s: expected ref, sim, sim:NAME or go", c.Device)
+}
+
+func (c *runCmd) options() passes.Options {
+	return passes.Options{To: passes.Simt, Verify: c.Verify}
+}
+
+func (c *runCmd) evaluate(a *app, t *target, call *data.Call) (*outcome, error) {
+	var err error
+	out := &outcome{}
+	switch t.unit.Level {
+	case passes.Tensor:
+		out.outputs, err = tensor.Eval(t.unit.Tensor, call, tensor.EvalOptions{Context: a.ctx})
+	case passes.Tile:
+		out.outputs, err = tile.Eval(t.unit.Tile, call)
+	default:
+		return nil, usage("--device ref evaluates tensor and tile programs; run %s with --device sim", t.path)
+	}
+	return out, err
+}
+
+func (c *runCmd) simulate(a *app, t *target, call *data.Call, name string) (*outcome, error) {
+	if name == "" {
+		name = "h200"
+	}
+	dev, err := device.Find(name)
+	if err != nil {
+		return nil, usage("--device %s: %v", c.Device, err)
+	}
+	t.unit.Trust = c.Bounds == "trust"
+	if err := a.lower(t, c.options()); err != nil {
+		return nil, err
+	}
+	res, err := sim.Run(a.ctx, t.unit.Simt, dev, call, sim.Options{Seed: c.Seed})
+	if err != nil {
+		return nil, err
+	}
+	return &outcome{outputs: res.Outputs, sim: res}, nil
+}
+
+func (c *runCmd) save(out *outcome) error {
+	if c.Out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.Out, 0o777); err != nil {
+		return err
+	}
+	for name, array := range out.outputs {
+		if err := npy.WriteFile(filepath.Join(c.Out, name+".npy"), array); err != nil {
+			return fmt.Errorf("result %s: %w", name, err)
+		}
+	}
+	return nil
+}
