@@ -121,6 +121,9 @@ func (r *reader) body(k *Kernel) {
 	}
 	if !p.Is("}") {
 		r.attempt(func() { p.Expected("a statement or '}'") })
+		for _, p := range k.Results { // which may be defined in what could not be read
+			k.Lost[p.Text] = true
+		}
 		p.At = r.end
 		return
 	}

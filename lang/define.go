@@ -1,0 +1,270 @@
+package lang
+
+import (
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/syntax"
+	"github.com/gkc-lang/gkc/ir/tensor"
+)
+
+// single checks a statement that does not use itself, and emits its definition.
+func (k *kernel) single(s *stmt) bool {
+	before := len(k.errs)
+	ok := k.expand(s, false)
+	if !ok && len(k.errs) > before {
+		return false
+	}
+	w := &inference{kernel: k}
+	for _, a := range s.axes {
+		a.r.lost = k.ast.Lost[s.ast.Text] // whose declaration could not be read
+	}
+	w.lookStatement(s)
+	w.resolve()
+	if !ok || w.failed || !k.covered(s) {
+		return false
+	}
+	if s.scatters() {
+		k.emitScatter(s)
+	} else {
+		k.shape(s)
+		k.emitMap(s)
+	}
+	return true
+}
+
+// covered reports whether every element of a result gets a value.
+func (k *kernel) covered(s *stmt) bool {
+	if s.scatters() || s.v.hi == nil {
+		return true
+	}
+	for i, a := range s.axes {
+		if s.v.hi[i] == nil {
+			return false
+		}
+		if !k.same(a.r.lo, s.v.lo[i]) || !k.same(a.r.hi, s.v.hi[i]) {
+			k.fail(a.pos, "extent", "%s has extent %s in dimension %d, but %s ranges over %s..%s: every element of a result needs a value",
+				s.ast.Text, show(s.v.written[i]), i+1, a.r.name, rangeText(ir.Int64(0), a.r.lo), rangeText(ir.Int64(0), a.r.hi))
+			return false
+		}
+	}
+	return true
+}
+
+// shape gives an intermediate the type of its value and the box of its indices.
+func (k *kernel) shape(s *stmt) {
+	v := s.v
+	if v.tensor != nil {
+		return
+	}
+	if v.typ == lostType {
+		v.typ = settled(s.value.typ)
+	}
+	extents := make([]*ir.Expr, len(s.axes))
+	v.lo, v.hi = make([]*ir.Expr, len(s.axes)), make([]*ir.Expr, len(s.axes))
+	for i, a := range s.axes {
+		v.lo[i], v.hi[i] = a.r.lo, a.r.hi
+		extents[i] = minus(a.r.hi, a.r.lo)
+	}
+	v.tensor = &tensor.Tensor{Name: v.name, Type: v.typ, Extents: extents, Role: tensor.Temp, Pos: v.pos}
+	k.addTemp(s, v.tensor)
+}
+
+func (k *kernel) addTemp(s *stmt, t *tensor.Tensor) {
+	k.prog.Temps = append(k.prog.Temps, t)
+	s.temps = append(s.temps, t)
+}
+
+func (k *kernel) emit(d tensor.Def) { k.prog.Defs = append(k.prog.Defs, d) }
+
+// box opens the axes of a definition, but the one that is left out (-1: none).
+func (l *lowering) box(axes []*axis, without int) []ir.Span {
+	out := make([]ir.Span, 0, len(axes))
+	for i, a := range axes {
+		if i == without {
+			continue
+		}
+		lo, hi := a.r.lo, a.r.hi
+		if a.lo != nil {
+			lo, hi = l.as(a.lo, ir.I64), l.as(a.hi, ir.I64)
+		}
+		axis, _ := l.open(a.level, a.r.name)
+		out = append(out, ir.Span{Axis: axis, Lo: lo, Hi: hi})
+	}
+	l.own = out
+	return out
+}
+
+// stored is t as an element of v is stored by statement s.
+func (l *lowering) stored(t *term, s *stmt) *ir.Expr {
+	v := s.v
+	switch {
+	case s.typ.IsValid() && s.typ != v.typ:
+		return ir.Fold(ir.NewExpr(ir.OpCast, v.typ, nil, t.pos, l.cast(t, s.typ, t.pos)))
+	case v.rounds:
+		return l.cast(t, v.typ, t.pos)
+	}
+	return l.as(t, v.typ)
+}
+
+func (k *kernel) emitMap(s *stmt) {
+	l := lowering{checker: k.checker}
+	free := l.box(s.axes, -1)
+	k.emit(&tensor.Map{Out: s.v.tensor, Free: free, Body: l.stored(s.value, s), Pos: s.ast.Pos})
+}
+
+var scatterOps = map[string]*ir.Monoid{"+=": ir.Sum, "max=": ir.Max_, "min=": ir.Min_}
+
+// emitScatter combines in the type of the arithmetic between target and value. A :dtype is rounded to before the target's type.
+func (k *kernel) emitScatter(s *stmt) {
+	l := lowering{checker: k.checker}
+	d := &tensor.Scatter{Out: s.v.tensor, Op: scatterOps[s.ast.Op], Edge: s.edge, Pos: s.ast.Pos}
+	d.Free = l.box(s.axes, -1)
+	d.Acc = settled(widen(s.v.typ, s.value.typ))
+	if !s.v.typ.IsBool() || !s.value.typ.IsBool() {
+		d.Acc = settled(computed(d.Acc))
+	}
+	for _, t := range s.left {
+		d.At = append(d.At, l.as(t, ir.I64))
+	}
+	d.Body = l.as(s.value, d.Acc)
+	if sym := k.names[s.ast.Text]; sym.tensor != s.v {
+		d.Init = sym.tensor.tensor
+	}
+	k.emit(d)
+	if s.typ.IsValid() && s.typ != s.v.typ {
+		d.Out = &tensor.Tensor{Name: s.ast.Text + ".sum", Type: s.typ, Extents: s.v.tensor.Extents, Role: tensor.Temp, Pos: s.ast.Pos}
+		k.addTemp(s, d.Out)
+		k.emitCopy(s, d.Out)
+	}
+}
+
+// emitCopy defines s's tensor as another of its shape, converted.
+func (k *kernel) emitCopy(s *stmt, from *tensor.Tensor) {
+	m := &tensor.Map{Out: s.v.tensor, Pos: s.ast.Pos}
+	var at []*ir.Expr
+	for i, hi := range s.v.hi {
+		axis := &ir.Axis{Name: "i" + itoa(i)}
+		m.Free = append(m.Free, ir.Span{Axis: axis, Lo: ir.Int64(0), Hi: hi})
+		at = append(at, ir.Name(axis))
+	}
+	m.Body = ir.Cast(s.v.typ, tensor.ReadOf(from, tensor.Edge{}, at...)).At(s.ast.Pos)
+	k.emit(m)
+}
+
+// prove reports the accesses that may leave their tensors.
+func (k *kernel) prove() {
+	var last *diag.Diag
+	for _, f := range tensor.ProveBounds(k.prog) {
+		message := k.outside(f)
+		if last != nil && last.Pos == f.Pos {
+			last.Message += "; " + message // another subscript of the same access
+			continue
+		}
+		last = k.fail(f.Pos, "bounds", "%s", message).WithFix("guard it with if or where, or give it a boundary: %s@zero[…]", f.Of.Name)
+	}
+}
+
+// outside says which subscript may leave its tensor, and on which side.
+func (k *kernel) outside(f tensor.Failure) string {
+	index, extent, name := "", "", f.Of.Name
+	if n := k.access(f); n != nil {
+		index = show(n)
+	} else {
+		index = rangeText(ir.Int64(0), f.Index)
+	}
+	v := k.variableOf(f.Of)
+	switch {
+	case v != nil && v.written != nil:
+		extent = "0.." + show(v.written[f.Dim])
+	case v != nil && f.Dim < len(v.hi):
+		extent = rangeText(ir.Int64(0), v.lo[f.Dim]) + ".." + rangeText(ir.Int64(0), v.hi[f.Dim])
+	}
+	side := "may lie outside"
+	switch {
+	case f.Below && !f.Above:
+		side = "may lie below"
+	case f.Above && !f.Below:
+		side = "may lie above"
+	}
+	return "index " + index + " of " + name + " " + side + " " + extent + " (dimension " + itoa(f.Dim+1) + ")"
+}
+
+func (k *kernel) variableOf(t *tensor.Tensor) *variable {
+	if v := k.results[t.Name]; v != nil && v.tensor == t {
+		return v
+	}
+	if sym := k.names[t.Name]; sym != nil {
+		return sym.tensor
+	}
+	return nil
+}
+
+// access finds the subscript that failed, as it is written.
+func (k *kernel) access(f tensor.Failure) (found *syntax.Node) {
+	var search func(n *syntax.Node)
+	search = func(n *syntax.Node) {
+		if n.Kind == syntax.Index && n.Pos == f.Pos && n.Name == f.Of.Name && f.Dim < len(n.Args) {
+			found = n.Args[f.Dim]
+		}
+		children(n, search)
+	}
+	for _, s := range k.ast.Body {
+		if s.Declare != nil {
+			continue
+		}
+		if s.Pos == f.Pos && s.Text == f.Of.Name && f.Dim < len(s.Indices) {
+			return s.Indices[f.Dim]
+		}
+		for _, n := range statementNodes(s) {
+			search(n)
+		}
+	}
+	return found
+}
+
+// statementNodes lists the expressions of a statement.
+func statementNodes(s *Stmt) []*syntax.Node {
+	nodes := append([]*syntax.Node{s.Expr}, s.Indices...)
+	if s.From != nil {
+		nodes = append(nodes, s.From)
+	}
+	for i := range s.Ranges {
+		nodes = append(nodes, s.Ranges[i].Lo, s.Ranges[i].Hi)
+	}
+	return nodes
+}
+
+// dropUnused removes what no result needs: an error in its elements does not count.
+func (k *kernel) dropUnused() {
+	needed := map[*tensor.Tensor]bool{}
+	var need func(s *stmt)
+	need = func(s *stmt) {
+		if needed[s.v.tensor] {
+			return
+		}
+		needed[s.v.tensor] = true
+		for _, t := range s.temps {
+			needed[t] = true
+		}
+		for _, t := range s.uses {
+			need(t)
+		}
+	}
+	for _, s := range k.stmts {
+		if k.results[s.ast.Text] == s.v {
+			need(s)
+		}
+	}
+	temps, defs := k.prog.Temps[:0], k.prog.Defs[:0]
+	for _, t := range k.prog.Temps {
+		if needed[t] {
+			temps = append(temps, t)
+		}
+	}
+	for _, d := range k.prog.Defs {
+		if needed[d.Outs()[0]] {
+			defs = append(defs, d)
+		}
+	}
+	k.prog.Temps, k.prog.Defs = temps, defs
+}
