@@ -10,11 +10,17 @@ const MaxSource = 1 << 20
 
 // Parse reads a program. The File holds everything that could be read; the problems are in source order.
 func Parse(name, src string) (*File, diag.List) {
+	file, _, errs := parse(name, src)
+	return file, errs
+}
+
+// parse also returns the tokens.
+func parse(name, src string) (*File, *syntax.Parser, diag.List) {
 	file := &File{Name: name, Lost: map[string]bool{}}
 	if len(src) > MaxSource {
 		d := diag.Errorf(diag.Pos{Line: 1, Col: 1}, "limit", "the program is larger than %d bytes", MaxSource)
 		d.File = name
-		return file, diag.List{d}
+		return file, nil, diag.List{d}
 	}
 	p, errs := syntax.New(src, syntax.Gk)
 	p.Stop = func(p *syntax.Parser) bool { return beginsStatement(p, p.At) }
@@ -26,7 +32,7 @@ func Parse(name, src string) (*File, diag.List) {
 	for _, d := range r.errs {
 		d.File = name
 	}
-	return file, r.errs.Sorted()
+	return file, p, r.errs.Sorted()
 }
 
 // reader drives the productions over a text and resumes behind mistakes.

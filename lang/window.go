@@ -45,9 +45,9 @@ func (w *window) grow(n int) {
 		return
 	}
 	n = max(256, 2*n)
-	lex, err := lexer.Upgrade(&blank{n})
+	lex, err := lexer.Upgrade(&padding{n})
 	if err != nil {
-		panic(err) // blank has no errors
+		panic(err) // padding has no errors
 	}
 	w.lex, w.start, w.tokens = lex, lex.MakeCheckpoint(), lex.Range(0, lexer.RawCursor(n))
 }
@@ -64,11 +64,11 @@ func (w *window) advance(lex *lexer.PeekingLexer, at int) {
 	lex.FastForward(lexer.RawCursor(k - 1))
 }
 
-// blank is a stream of n tokens and an end.
-type blank struct{ n int }
+// padding is a stream of n tokens and an end.
+type padding struct{ n int }
 
 // Next returns the next token.
-func (b *blank) Next() (lexer.Token, error) {
+func (b *padding) Next() (lexer.Token, error) {
 	if b.n--; b.n < 0 {
 		return lexer.EOFToken(lexer.Position{}), nil
 	}
