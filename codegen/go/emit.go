@@ -14,6 +14,7 @@ import (
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/simt"
+	"github.com/gkc-lang/gkc/ir/text"
 )
 
 // library is what emitted code imports.
@@ -85,7 +86,7 @@ func newModule(m *simt.Module, name string) *module {
 	}
 	functions := source.NewNames(name, name+"Args", name+"Sites")
 	for _, k := range m.Kernels {
-		p.kernels = append(p.kernels, functions.New(lower(name)+"_"+k.Name))
+		p.kernels = append(p.kernels, functions.New(lower(name)+exported(k.Name)))
 	}
 	return p
 }
@@ -106,6 +107,7 @@ func (p *module) print(f *jen.File) {
 	f.Commentf("%s launches kernel %s.", p.name, p.Module.Name)
 	f.Func().Id(p.name).Params(jen.Id("a").Op("*").Id(p.name + "Args")).Error().Block(p.launch()...)
 	for i, k := range p.Kernels {
+		f.Line()
 		f.Add(newKernel(k).function(p.kernels[i]))
 	}
 }
@@ -128,7 +130,11 @@ func (p *module) arguments() (out []jen.Code) {
 			what = "result"
 		}
 		field := jen.Id(p.fields.Of(a, a.Name)).Index().Id(typeOf(a.Type))
-		out = append(out, field.Commentf("%s [%s]", what, strings.Join(p.extents(a), ", ")))
+		extents := make([]string, len(a.Extents))
+		for i, e := range a.Extents {
+			extents[i] = text.String(e)
+		}
+		out = append(out, field.Commentf("%s [%s]", what, strings.Join(extents, ", ")))
 	}
 	return out
 }

@@ -19,6 +19,7 @@ type kernel struct {
 	unpack  *ir.Rewriter
 	inWarps bool // what is printed stands in a loop over warps
 	used    map[ir.Ref]bool
+	named   map[string]bool // what the loop over threads that is being printed names of its thread
 }
 
 // reserved are the words that emitted code uses itself: those of Go, and the names that the frame of a kernel declares.
@@ -28,11 +29,11 @@ var reserved = []string{
 	"any", "append", "bool", "byte", "cap", "clear", "close", "comparable", "complex", "complex64", "complex128", "copy", "delete", "error",
 	"false", "float32", "float64", "imag", "int", "int8", "int16", "int32", "int64", "iota", "len", "make", "max", "min", "new", "nil",
 	"panic", "print", "println", "real", "recover", "rune", "string", "true", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr",
-	"simt", "b", "a", "l", "tid", "lane", "lanes", "warp", "group", "init", "main", "x",
+	"simt", "a", "b", "l", "tid", "lane", "warp", "group",
 }
 
 func newKernel(k *simt.Kernel) *kernel {
-	p := &kernel{Kernel: k, names: source.NewNames(reserved...), unpack: source.Elementwise(), used: map[ir.Ref]bool{}}
+	p := &kernel{Kernel: k, names: source.NewNames(reserved...), unpack: source.Elementwise(), used: map[ir.Ref]bool{}, named: map[string]bool{}}
 	p.exprs = exprs{ref: p.ref, temps: map[*ir.Expr]string{}}
 	return p
 }
@@ -89,7 +90,7 @@ func (p *kernel) function(name string) jen.Code {
 		body = append(body, jen.Var().Id(p.names.Of(r, r.Name)).Index(jen.Lit(p.Launch.Threads)).Add(registerType(r)))
 	}
 	body = append(body, p.nodes(p.cut.body)...)
-	return jen.Func().Id(name).Params(params...).Block(body...)
+	return jen.Commentf("%s runs a block of kernel %s.", name, p.Name).Line().Func().Id(name).Params(params...).Block(body...).Line()
 }
 
 // arguments are the host values that the body uses.
@@ -101,11 +102,6 @@ func (p *kernel) arguments() []*simt.Value {
 			}
 		})
 	}
-	simt.Walk(p.Body, func(s simt.Stmt) {
-		if _, ok := s.(*simt.Check); ok {
-			p.used[simt.Tid] = true // it says which thread failed
-		}
-	})
 	var out []*simt.Value
 	for _, v := range p.Params {
 		if p.used[v] {
@@ -131,14 +127,16 @@ func (p *kernel) ref(r ir.Ref) string {
 		name := p.names.Of(r, r.Name)
 		switch p.cut.home[r] {
 		case perThread:
-			return name + "[tid]"
+			return name + "[" + p.thread("tid") + "]"
 		case perLane:
-			return name + "[lane]"
+			return name + "[" + p.thread("lane") + "]"
 		}
 		return name
 	case *simt.Builtin:
-		return map[*simt.Builtin]string{simt.Tid: "tid", simt.Lane: "lane", simt.Warp: "warp", simt.Group: "group", simt.Cta: "b.Cta",
-			simt.Ctas: "b.Ctas", simt.Rank: "int32(0)"}[r]
+		if text, ok := map[*simt.Builtin]string{simt.Cta: "b.Cta", simt.Ctas: "b.Ctas", simt.Rank: "int32(0)"}[r]; ok {
+			return text
+		}
+		return p.thread(r.Name)
 	}
 	return p.names.Of(r, r.RefName())
 }
@@ -165,24 +163,29 @@ func (p *kernel) lanes(n *lanes) jen.Code {
 	return p.overLanes(func() []jen.Code { return p.stmts(n.body) })
 }
 
+// overLanes is a loop over the threads of the block, or the lanes of a warp, that declares what its body names of the thread.
 func (p *kernel) overLanes(body func() []jen.Code) jen.Code {
+	p.named = map[string]bool{}
 	inner := body()
+	index, n := "tid", fmt.Sprint(p.Launch.Threads)
+	derived := [][2]string{{"lane", "tid & 31"}, {"warp", "tid >> 5"}, {"group", "tid >> 7"}}
 	if p.inWarps {
-		if p.used[simt.Tid] || len(p.cut.perThread) > 0 {
-			inner = append([]jen.Code{assign("tid", ":=", "32*warp + lane"), assign("_", "=", "tid")}, inner...)
-		}
-		return counted("lane", p.warpLanes(), inner)
+		index, n = "lane", p.warpLanes()
+		derived = [][2]string{{"tid", "32*warp + lane"}}
 	}
-	head := []jen.Code{}
-	for _, d := range []struct {
-		ref         *simt.Builtin
-		name, value string
-	}{{simt.Lane, "lane", "tid & 31"}, {simt.Warp, "warp", "tid >> 5"}, {simt.Group, "group", "tid >> 7"}} {
-		if p.used[d.ref] {
-			head = append(head, assign(d.name, ":=", d.value), assign("_", "=", d.name))
+	var head []jen.Code
+	for _, d := range derived {
+		if p.named[d[0]] {
+			head = append(head, assign(d[0], ":=", d[1]))
 		}
 	}
-	return counted("tid", fmt.Sprint(p.Launch.Threads), append(head, inner...))
+	return jen.For(jen.Id(index).Op(":=").Id("int32(0)"), jen.Id(index).Op("<").Id(n), jen.Id(index).Op("++")).Block(append(head, inner...)...)
+}
+
+// thread is a name that says which thread is meant.
+func (p *kernel) thread(name string) string {
+	p.named[name] = true
+	return name
 }
 
 // warpLanes is the number of lanes of a warp: the last warp of a block may be short.
@@ -191,10 +194,6 @@ func (p *kernel) warpLanes() string {
 		return "32"
 	}
 	return fmt.Sprintf("min(32, %d-32*warp)", p.Launch.Threads)
-}
-
-func counted(name, n string, body []jen.Code) jen.Code {
-	return jen.For(jen.Id(name).Op(":=").Id("int32(0)"), jen.Id(name).Op("<").Id(n), jen.Id(name).Op("++")).Block(body...)
 }
 
 // warps is a loop over the warps of the block.
@@ -209,7 +208,8 @@ func (p *kernel) warps(n *warps) jen.Code {
 	p.inWarps = true
 	body = append(body, p.nodes(n.body)...)
 	p.inWarps = false
-	return counted("warp", fmt.Sprint((p.Launch.Threads+simt.WarpSize-1)/simt.WarpSize), body)
+	count := (p.Launch.Threads + simt.WarpSize - 1) / simt.WarpSize
+	return jen.For(jen.Id("warp").Op(":=").Id("int32(0)"), jen.Id("warp").Op("<").Lit(count), jen.Id("warp").Op("++")).Block(body...)
 }
 
 // together prints a statement in which threads meet.

@@ -245,7 +245,7 @@ func (p *kernel) combine(s *simt.Store, to, at, value string) []jen.Code {
 
 func (p *kernel) check(s *simt.Check) []jen.Code {
 	pre, text := p.values(append([]*ir.Expr{s.Cond}, s.Args...)...)
-	call := []jen.Code{jen.Id("tid"), jen.Lit(s.Code)}
+	call := []jen.Code{jen.Id(p.thread("tid")), jen.Lit(s.Code)}
 	for i := range s.Args {
 		call = append(call, jen.Id(text[1+i]))
 	}
