@@ -1,16 +1,21 @@
 package simt
 
-import "github.com/gkc-lang/gkc/ir"
+import (
+	"slices"
+
+	"github.com/gkc-lang/gkc/ir"
+)
 
 // Subscripts of register arrays must be constants once the loops marked Unroll are written out.
 
 // maxUnrolled bounds how many copies of its body a nest of unrolled loops makes.
 const maxUnrolled = 1 << 13
 
-// unrolled is an unrolled loop around a statement, with its constant ends.
+// unrolled is an unrolled loop around a statement. Its ends may depend on the unrolled loops around it.
 type unrolled struct {
-	reg          *Reg
-	lo, hi, step int64
+	reg    *Reg
+	lo, hi *ir.Expr
+	step   int64
 }
 
 // constant evaluates an expression over constants and the given values; ok is false where it needs more than those.
@@ -46,36 +51,56 @@ func constant(e *ir.Expr, env map[ir.Ref]int64, memo map[*ir.Expr]ir.Const) (ir.
 // span finds the least and the greatest value of an integer expression as the unrolled loops around it run; ok is false where it
 // is no constant then.
 func span(e *ir.Expr, loops []unrolled) (lo, hi int64, ok bool) {
-	used := loops[:0:0]
-	for _, l := range loops {
-		if ir.Uses(e, l.reg) {
-			used = append(used, l)
+	s := spanner{of: e, loops: needed(e, loops), env: map[ir.Ref]int64{}, ok: true}
+	s.run(0)
+	return s.lo, s.hi, s.ok
+}
+
+// needed lists those loops whose variables the value depends on.
+func needed(e *ir.Expr, loops []unrolled) []unrolled {
+	var out []unrolled
+	exprs := []*ir.Expr{e}
+	for _, l := range slices.Backward(loops) {
+		if slices.ContainsFunc(exprs, func(x *ir.Expr) bool { return ir.Uses(x, l.reg) }) {
+			out = append(out, l)
+			exprs = append(exprs, l.lo, l.hi)
 		}
 	}
-	env, first := map[ir.Ref]int64{}, true
-	ok = true
-	var run func(i int)
-	run = func(i int) {
-		if !ok {
-			return
-		}
-		if i < len(used) {
-			for n := used[i].lo; n < used[i].hi && ok; n += used[i].step {
-				env[used[i].reg] = n
-				run(i + 1)
-			}
-			return
-		}
-		v, fine := constant(e, env, map[*ir.Expr]ir.Const{})
-		if ok = fine; !ok {
-			return
-		}
-		if n := v.Int(); first {
-			lo, hi, first = n, n, false
-		} else {
-			lo, hi = min(lo, n), max(hi, n)
-		}
+	slices.Reverse(out)
+	return out
+}
+
+type spanner struct {
+	of     *ir.Expr
+	loops  []unrolled
+	env    map[ir.Ref]int64
+	lo, hi int64
+	found  bool
+	ok     bool
+}
+
+func (s *spanner) run(i int) {
+	if i == len(s.loops) {
+		s.meet(s.value(s.of))
+		return
 	}
-	run(0)
-	return lo, hi, ok
+	l := &s.loops[i]
+	from, to := s.value(l.lo), s.value(l.hi)
+	for n := from; n < to && s.ok; n += l.step {
+		s.env[l.reg] = n
+		s.run(i + 1)
+	}
+}
+
+func (s *spanner) value(e *ir.Expr) int64 {
+	v, ok := constant(e, s.env, map[*ir.Expr]ir.Const{})
+	s.ok = s.ok && ok
+	return v.Int()
+}
+
+func (s *spanner) meet(n int64) {
+	if !s.found {
+		s.lo, s.hi, s.found = n, n, true
+	}
+	s.lo, s.hi = min(s.lo, n), max(s.hi, n)
 }

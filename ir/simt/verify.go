@@ -40,8 +40,8 @@ type verifier struct {
 	unset   map[*Reg]bool     // registers that may not have a value yet
 	trail   []*Reg            // those that got one, in order
 	loops   []unrolled
-	copies  int64 // of the body that the unrolled loops around make
-	arms    int   // Roles around
+	copies  float64 // at most, of the body that the unrolled loops around make
+	arms    int     // Roles around
 	facts   *Facts
 	align   *alignment
 }

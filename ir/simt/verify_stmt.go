@@ -209,18 +209,17 @@ func (v *verifier) forLoop(s *For) {
 
 // unroll enters a loop that the printers write out.
 func (v *verifier) unroll(s *For) {
-	lo0, lo1, okLo := span(s.Lo, v.loops)
-	hi0, hi1, okHi := span(s.Hi, v.loops)
-	if !v.require(okLo && okHi && lo0 == lo1 && hi0 == hi1, "the loop over %s is marked unroll, but its ends are no constants", s.Var.Name) || s.Step < 1 {
+	lo, _, okLo := span(s.Lo, v.loops)
+	_, hi, okHi := span(s.Hi, v.loops)
+	if !v.require(okLo && okHi, "the loop over %s is marked unroll, but its ends are no constants", s.Var.Name) || s.Step < 1 {
 		return
 	}
-	trips := max(0, (hi0-lo0+s.Step-1)/s.Step)
-	if trips > maxUnrolled || hi0-lo0 > 1<<40 || v.copies*max(trips, 1) > maxUnrolled {
+	trips := max(1, (float64(hi)-float64(lo))/float64(s.Step))
+	if v.copies *= trips; v.copies > maxUnrolled {
 		v.fail("unrolled loops make more than %d copies of what is in them", maxUnrolled)
 		return
 	}
-	v.copies *= max(trips, 1)
-	v.loops = append(slices.Clip(v.loops), unrolled{s.Var, lo0, hi0, s.Step})
+	v.loops = append(slices.Clip(v.loops), unrolled{s.Var, s.Lo, s.Hi, s.Step})
 }
 
 func (v *verifier) while(s *While) {
