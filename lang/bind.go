@@ -261,6 +261,7 @@ func (b *binder) reduce(args []*term) *term {
 	t := b.newTerm(b.outer, term{kind: bindTerm, node: n, pos: b.outer.pos(n.Pos), typ: typ, bind: bind, args: args[:1]})
 	if t.kind == bindTerm {
 		b.close(t)
+		b.share(t) // a macro's local that depends on no index is one reduction, wherever it stands
 	}
 	return t
 }

@@ -142,9 +142,8 @@ func (x *expander) scoped(c context, n *syntax.Node, s *scope) *term {
 	switch {
 	case s.value != nil:
 		t := s.value
-		if s.used && !t.shared && len(t.args)+len(t.bindings()) > 0 {
-			x.serial++
-			t.shared, t.serial = true, x.serial
+		if s.used && len(t.args) > 0 {
+			x.share(t)
 		}
 		s.used = true
 		return t
@@ -157,11 +156,12 @@ func (x *expander) scoped(c context, n *syntax.Node, s *scope) *term {
 	return x.index(c, n, s.given.spans[0].level)
 }
 
-func (t *term) bindings() []span {
-	if t.bind == nil {
-		return nil
+// share makes walks remember what they did with t.
+func (x *expander) share(t *term) {
+	if !t.shared {
+		x.serial++
+		t.shared, t.serial = true, x.serial
 	}
-	return t.bind.spans
 }
 
 func (x *expander) index(c context, n *syntax.Node, level uint8) *term {

@@ -229,7 +229,10 @@ func (k *kernel) extent(n *syntax.Node) *ir.Expr {
 	if e == nil {
 		return nil
 	}
-	if v, ok := e.IntValue(); ok && v < 0 {
+	if e.Op == ir.OpName {
+		return e
+	}
+	if v, ok := ir.ConstantExtent(e); ok && v < 0 {
 		k.fail(n.Pos, "extent", "the extent %s is %d, which is negative", show(n), v)
 		return nil
 	}
@@ -363,5 +366,5 @@ func gcd(a, b int64) int64 {
 
 // same reports whether two extents are equal in every launch that the kernel's conditions allow.
 func (k *kernel) same(a, b *ir.Expr) bool {
-	return ir.Equal(a, b)
+	return ir.Equal(a, b) || ir.SameExtent(a, b, k.where...)
 }
