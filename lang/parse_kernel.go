@@ -94,8 +94,9 @@ func (r *reader) parameter(end int) *Param {
 	return out
 }
 
+// nodes is what a list holds; nothing in brackets is as good as no brackets.
 func nodes(x list) []*syntax.Node {
-	if x == nil {
+	if x == nil || len(x.([]*syntax.Node)) == 0 {
 		return nil
 	}
 	return x.([]*syntax.Node)

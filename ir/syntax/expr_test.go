@@ -240,7 +240,7 @@ func TestHostileExpressions(t *testing.T) {
 	} {
 		start := time.Now()
 		_, errs := parseExpr(c.src, Gk)
-		assert.Less(t, time.Since(start), time.Second, name)
+		assert.Less(t, time.Since(start), 5*time.Second, name) // a walk of square cost takes minutes
 		if c.want == "" {
 			assert.Empty(t, errs, name)
 			continue

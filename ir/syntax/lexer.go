@@ -28,7 +28,7 @@ func Lex(src string, mode Mode) ([]Token, []Comment, diag.List) {
 		l.errors.Add(diag.Errorf(l.pos(), "limit", "the text is larger than %d MiB", MaxSource>>20))
 		l.src = ""
 	}
-	l.tokens = make([]Token, 0, len(l.src)/3+1)
+	l.tokens = make([]Token, 0, len(l.src)/2+1)
 	l.at = len(l.src) - len(strings.TrimPrefix(l.src, "\uFEFF")) // a byte order mark is no character
 	for l.at < len(l.src) && len(l.errors) < MaxErrors {
 		l.step()

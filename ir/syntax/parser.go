@@ -200,6 +200,9 @@ func (p *Parser) node(kind NodeKind, t *Token) *Node {
 
 // operands hands out a list from the stock. It is never nil.
 func (p *Parser) operands(x ...*Node) []*Node {
+	if len(x) == 0 {
+		return []*Node{}
+	}
 	if len(p.slots) < len(x) {
 		p.slots = make([]*Node, max(64, len(x)))
 	}
