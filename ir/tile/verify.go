@@ -37,7 +37,7 @@ type verifier struct {
 	local  []ir.Ref         // what the scope sees, in order
 	typed  map[*ir.Expr]bool
 	tiles  []*ir.Axis // the kernel's axes
-	mask   int        // conditions around that differ between points of the block
+	mask   []*ir.Axis // axes on which it depends whether a point takes part here
 	pos    diag.Pos
 }
 
@@ -149,16 +149,17 @@ func (v *verifier) stmt(s Stmt) {
 		v.expr(s.Body, s.Out.Type, s.Out.Axes)
 		v.value(s.Out)
 	case *Dot, *Reduce, *Scan, *Move:
-		if v.mask > 0 {
+		if len(v.mask) > 0 {
 			v.fail("points of the block meet where some may be absent")
 		}
 		v.meeting(s)
 	case *Phase:
-		if v.mask > 0 {
+		if len(v.mask) > 0 {
 			v.fail("phase where some points of the block may be absent")
 		}
 	case *Check:
 		v.axes(s.Axes)
+		v.present(s.Axes, "a check")
 		if s.Code < 0 || s.Code >= len(v.module.Sites) {
 			v.fail("check %d: there are %d sites", s.Code, len(v.module.Sites))
 		}
@@ -188,6 +189,7 @@ func combines(m *ir.Monoid, t ir.Type) bool {
 }
 
 func (v *verifier) access(a *Array, at []*ir.Expr, axes []*ir.Axis, where *ir.Expr) {
+	v.present(axes, "access to "+a.Name)
 	if !v.arrays[a] {
 		v.fail("the array %s is not the module's", a.Name)
 	}
@@ -232,7 +234,7 @@ func (v *verifier) loop(s *Loop) {
 		v.expr(c.First, c.In.Type, c.In.Axes)
 	}
 	v.inner(func() {
-		differs := false
+		var differs []*ir.Axis
 		for _, o := range s.Over {
 			around := v.tiles
 			if s.Kind == Grid {
@@ -241,16 +243,19 @@ func (v *verifier) loop(s *Loop) {
 			v.expr(o.Lo, ir.I64, around)
 			v.expr(o.Hi, ir.I64, around)
 			deps := v.depends(o.Lo, v.depends(o.Hi, nil))
-			differs = differs || len(deps) > 0
+			differs = deps
 			v.declare(o.Axis, deps)
 		}
 		for _, c := range s.Carry {
 			v.value(c.In)
 		}
-		v.masked(differs, func() { v.stmts(s.Body) })
-		for _, c := range s.Carry {
-			v.expr(c.Next, c.In.Type, c.In.Axes)
-		}
+		v.masked(differs, func() {
+			v.stmts(s.Body)
+			for _, c := range s.Carry {
+				v.present(c.In.Axes, c.In.Name)
+				v.expr(c.Next, c.In.Type, c.In.Axes)
+			}
+		})
 	})
 	for _, c := range s.Carry {
 		v.value(c.Out)
@@ -268,24 +273,33 @@ func (v *verifier) shape(s *Loop) {
 	}
 }
 
-// masked runs f where some points of the block may be absent, if differs says so.
-func (v *verifier) masked(differs bool, f func()) {
-	if differs {
-		v.mask++
-		defer func() { v.mask-- }()
-	}
+// masked runs f where it depends on the given axes whether a point takes part.
+func (v *verifier) masked(axes []*ir.Axis, f func()) {
+	outer := v.mask
+	v.mask = append(slices.Clone(outer), axes...)
 	f()
+	v.mask = outer
+}
+
+// present demands that points of these axes know whether they take part.
+func (v *verifier) present(axes []*ir.Axis, what string) {
+	if !contains(axes, v.mask) {
+		v.fail("%s happens for points of [%s], but it depends on [%s] whether they take part", what, names(axes), names(v.mask))
+	}
 }
 
 func (v *verifier) branch(s *If) {
 	v.expr(s.Cond, ir.Bool_, v.tiles)
-	differs := len(v.depends(s.Cond, nil)) > 0
+	differs := v.depends(s.Cond, nil)
 	arm := func(list []Stmt, of func(Phi) *ir.Expr) {
 		v.inner(func() {
-			v.masked(differs, func() { v.stmts(list) })
-			for _, o := range s.Outs {
-				v.expr(of(o), o.Out.Type, o.Out.Axes)
-			}
+			v.masked(differs, func() {
+				v.stmts(list)
+				for _, o := range s.Outs {
+					v.present(o.Out.Axes, o.Out.Name)
+					v.expr(of(o), o.Out.Type, o.Out.Axes)
+				}
+			})
 		})
 	}
 	arm(s.Then, func(o Phi) *ir.Expr { return o.Then })
