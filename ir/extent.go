@@ -10,13 +10,18 @@ func (f *Facts) Inside(index, extent *Expr) (below, above bool) {
 	return !f.proveByCases(p), !f.proveByCases(p.below(f.Value(extent)))
 }
 
-// spans recognises an axis whose range is the extent itself.
+// spans recognises an axis whose range is the extent itself, without looking into anything.
 func (f *Facts) spans(index, extent *Expr) bool {
 	if index.Op != OpName {
 		return false
 	}
-	x, ok := f.names[index.Ref].single()
-	return ok && f.atoms[x].end != nil && Equal(f.atoms[x].end, extent)
+	for i := f.bound; i != 0; i = f.frames[i-1].bound {
+		if s := &f.frames[i-1].span; s.Axis == index.Ref {
+			lo, ok := s.Lo.IntValue()
+			return ok && lo >= 0 && Equal(s.Hi, extent)
+		}
+	}
+	return false
 }
 
 // Same reports whether two integer expressions are equal wherever the facts hold.
@@ -44,6 +49,7 @@ func (f *Facts) Holds(cond *Expr) bool {
 	if contrary[cond.Op] == nil {
 		return false
 	}
+	f.settle()
 	f.visits = 0
 	claims := f.follows(cond, true)
 	f.memo = nil

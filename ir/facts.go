@@ -17,11 +17,26 @@ type Facts struct {
 	rules  []rule
 	trail  []undo
 	depth  int32 // binders around
-	frame  int64 // number of the innermost binder
-	frames int64
+	scope  int64 // number of the innermost binder
+	scopes int64
 	effort int
 	memo   map[*Expr]Poly
 	visits int
+
+	frames  []frame // what was entered
+	settled int     // how many of them were looked into
+	bound   int     // the innermost that binds an axis, from 1
+}
+
+// frame is something that was entered. Most frames are left before anything is asked, so they are looked into only then.
+type frame struct {
+	given  []*Expr // launch conditions
+	span   Span    // of an axis
+	bound  int     // with a span: the next one outside
+	cond   *Expr   // holds, or does not
+	holds  bool
+	runs   *Expr // is evaluated
+	before state
 }
 
 // fact is an inequality p >= 0. seen has a bit for each of its atoms, modulo 64.
@@ -43,12 +58,12 @@ type undo struct {
 	was   interval
 	ref   Ref
 	poly  Poly
-	frame int64
+	scope int64
 	depth int32
 }
 
-// Mark is a state to come back to.
-type Mark struct{ atoms, facts, either, rules, trail int }
+// state is how much is known at some moment.
+type state struct{ atoms, facts, either, rules, trail int }
 
 // Limits of effort.
 const (
@@ -60,19 +75,74 @@ const (
 
 // NewFacts knows the launch conditions.
 func NewFacts(conditions ...*Expr) *Facts {
-	f := &Facts{atoms: make([]row, 1, 32), table: map[uint64]atom{}, names: map[Ref]Poly{}, effort: effortOfAll}
-	f.given(conditions)
+	f := &Facts{effort: effortOfAll}
+	if len(conditions) > 0 {
+		f.frames = append(f.frames, frame{given: conditions})
+	}
 	return f
 }
 
-// Mark notes the present state.
-func (f *Facts) Mark() Mark {
-	return Mark{len(f.atoms), len(f.facts), len(f.either), len(f.rules), len(f.trail)}
+// Bind enters the range of an axis: what is asked from here on is asked of an index inside it, so the range is not empty.
+func (f *Facts) Bind(s Span) {
+	f.frames = append(f.frames, frame{span: s, bound: f.bound})
+	f.bound = len(f.frames)
 }
 
-// Release forgets what was learnt since the mark.
-func (f *Facts) Release(m Mark) {
-	for i := len(f.trail) - 1; i >= m.trail; i-- {
+// Assume enters a place where cond holds (or does not).
+func (f *Facts) Assume(cond *Expr, holds bool) {
+	f.frames = append(f.frames, frame{cond: cond, holds: holds})
+}
+
+// Evaluates says that e is evaluated before anything runs: its divisors are not 0.
+func (f *Facts) Evaluates(e *Expr) { f.frames = append(f.frames, frame{runs: e}) }
+
+// Mark notes where we are, for Release.
+func (f *Facts) Mark() int { return len(f.frames) }
+
+// Release leaves what was entered since the mark.
+func (f *Facts) Release(mark int) {
+	if mark < f.settled {
+		f.restore(f.frames[mark].before)
+		f.settled = mark
+	}
+	for f.bound > mark {
+		f.bound = f.frames[f.bound-1].bound
+	}
+	f.frames = f.frames[:mark]
+}
+
+// settle looks into what was entered.
+func (f *Facts) settle() {
+	if f.atoms == nil {
+		f.atoms, f.table, f.names = make([]row, 1, 32), map[uint64]atom{}, map[Ref]Poly{}
+	}
+	for f.settled < len(f.frames) {
+		x := &f.frames[f.settled]
+		x.before = f.now()
+		f.settled++
+		f.visits = 0
+		switch {
+		case x.given != nil:
+			f.launch(x.given)
+		case x.cond != nil:
+			f.assume(x.cond, x.holds)
+		case x.runs != nil:
+			f.evaluates(x.runs, map[*Expr]bool{})
+		default:
+			f.bind(x.span)
+		}
+		f.memo = nil
+	}
+}
+
+// now is the present state.
+func (f *Facts) now() state {
+	return state{len(f.atoms), len(f.facts), len(f.either), len(f.rules), len(f.trail)}
+}
+
+// restore forgets what was learnt since.
+func (f *Facts) restore(s state) {
+	for i := len(f.trail) - 1; i >= s.trail; i-- {
 		switch u := f.trail[i]; {
 		case u.of != 0:
 			f.atoms[u.of].interval = u.was
@@ -81,10 +151,10 @@ func (f *Facts) Release(m Mark) {
 		case u.ref != nil:
 			f.names[u.ref] = u.poly
 		default:
-			f.frame, f.depth = u.frame, u.depth
+			f.scope, f.depth = u.scope, u.depth
 		}
 	}
-	for i := len(f.atoms) - 1; i >= m.atoms; i-- {
+	for i := len(f.atoms) - 1; i >= s.atoms; i-- {
 		if x := &f.atoms[i]; f.table[x.hash] == atom(i) {
 			if x.next == 0 {
 				delete(f.table, x.hash)
@@ -93,22 +163,24 @@ func (f *Facts) Release(m Mark) {
 			}
 		}
 	}
-	f.atoms, f.facts, f.either, f.rules, f.trail = f.atoms[:m.atoms], f.facts[:m.facts], f.either[:m.either], f.rules[:m.rules], f.trail[:m.trail]
+	f.atoms, f.facts, f.either, f.rules, f.trail = f.atoms[:s.atoms], f.facts[:s.facts], f.either[:s.either], f.rules[:s.rules], f.trail[:s.trail]
 }
 
 // Define gives a name the value of an expression.
-func (f *Facts) Define(r Ref, value *Expr) { f.name(r, f.Value(value)) }
+func (f *Facts) Define(r Ref, value *Expr) {
+	p := f.Value(value)
+	f.name(r, p)
+}
 
-// Bind enters the range of an axis: what is asked from here on is asked of an index inside it, so the range is not empty.
-func (f *Facts) Bind(s Span) {
-	lo, hi := f.bound(s.Lo), f.bound(s.Hi)
-	f.trail = append(f.trail, undo{frame: f.frame, depth: f.depth})
-	f.frames++
-	f.frame, f.depth = f.frames, f.depth+1
+func (f *Facts) bind(s Span) {
+	lo, hi := f.tame(s.Lo), f.tame(s.Hi)
+	f.trail = append(f.trail, undo{scope: f.scope, depth: f.depth})
+	f.scopes++
+	f.scope, f.depth = f.scopes, f.depth+1
 	low, high := f.interval(lo), f.interval(hi)
 	x := row{op: OpName, typ: I64, ref: s.Axis, depth: f.depth, wild: f.wild(lo) || f.wild(hi), interval: interval{low.lo, high.hi}}
 	if f.atLeast(lo, 0) {
-		x.lo, x.end = max(x.lo, 0), s.Hi
+		x.lo = max(x.lo, 0)
 	}
 	if x.hi != noHigh {
 		x.hi--
@@ -117,14 +189,6 @@ func (f *Facts) Bind(s Span) {
 	f.learn(index.minus(lo))
 	f.learn(index.below(hi))
 	f.learn(lo.below(hi))
-}
-
-// bound is the value of an end of a range as the machine computes it.
-func (f *Facts) bound(e *Expr) Poly {
-	f.visits = 0
-	p := f.tame(e)
-	f.memo = nil
-	return p
 }
 
 func (f *Facts) wild(p Poly) bool {
@@ -136,13 +200,6 @@ func (f *Facts) wild(p Poly) bool {
 		}
 	}
 	return false
-}
-
-// Assume enters a place where cond holds (or does not).
-func (f *Facts) Assume(cond *Expr, holds bool) {
-	f.visits = 0
-	f.assume(cond, holds)
-	f.memo = nil
 }
 
 func (f *Facts) assume(cond *Expr, holds bool) {

@@ -1,9 +1,9 @@
 package ir
 
-// given learns launch conditions. Each is evaluated as a whole before anything runs, and a launch whose conditions divide by zero
+// launch learns launch conditions. Each is evaluated as a whole before anything runs, and a launch whose conditions divide by zero
 // fails, so their divisors are not 0. Divisors that are numbers come first: a size that 128 divides is 128 times an
 // atom from then on; then equalities, which replace a name everywhere.
-func (f *Facts) given(conditions []*Expr) {
+func (f *Facts) launch(conditions []*Expr) {
 	parts := conjuncts(conditions)
 	divisors := map[*Scalar]int64{}
 	for _, c := range parts {
@@ -19,16 +19,16 @@ func (f *Facts) given(conditions []*Expr) {
 		}
 	}
 	for _, c := range parts {
-		f.Evaluates(c)
+		f.evaluates(c, map[*Expr]bool{})
 		if c.Op == OpEq && c.Args[0].Type.IsInt() {
-			f.equate(f.Value(c.Args[0]), f.Value(c.Args[1]))
+			f.equate(f.value(c.Args[0]), f.value(c.Args[1]))
 		}
 	}
 	for _, c := range parts {
 		f.exact(c)
 	}
 	for _, c := range parts {
-		f.Assume(c, true)
+		f.assume(c, true)
 	}
 }
 
@@ -82,9 +82,7 @@ func lcm(a, b int64) int64 {
 	return a / int64(gcd(uint64(a), uint64(b))) * b
 }
 
-// Evaluates learns that e is evaluated before anything runs: its divisors are not 0.
-func (f *Facts) Evaluates(e *Expr) { f.evaluates(e, map[*Expr]bool{}) }
-
+// evaluates learns that no divisor in e is 0, except behind conditions.
 func (f *Facts) evaluates(e *Expr, seen map[*Expr]bool) {
 	if seen[e] {
 		return
@@ -102,7 +100,7 @@ func (f *Facts) evaluates(e *Expr, seen map[*Expr]bool) {
 		if !e.Type.IsInt() {
 			return
 		}
-		if b := f.bound(e.Args[1]); f.atLeast(b, 0) {
+		if b := f.tame(e.Args[1]); f.atLeast(b, 0) {
 			f.learn(b.shift(-1))
 		}
 	}
@@ -153,7 +151,7 @@ func (f *Facts) exact(c *Expr) {
 	if !ok {
 		return
 	}
-	a, b := f.bound(x), f.bound(y)
+	a, b := f.tame(x), f.tame(y)
 	if n, constant := b.constant(); constant && n < 1 || !a.known() || !b.known() {
 		return
 	}

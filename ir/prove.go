@@ -56,8 +56,7 @@ func (f *Facts) inCase(p Poly, facts []Poly) bool {
 
 // under asks with some facts more.
 func (f *Facts) under(facts []Poly, ask func() bool) bool {
-	m := f.Mark()
-	defer f.Release(m)
+	defer f.restore(f.now())
 	for _, q := range facts {
 		f.learn(q)
 	}

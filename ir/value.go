@@ -24,18 +24,16 @@ type row struct {
 	depth   int32  // of the innermost binder that it depends on
 	wild    bool   // 64-bit data: arithmetic on it may wrap
 	yes, no []Poly // of a choice: what follows from its condition and from the contrary
-	end     *Expr  // of an axis that is not negative: where its range ends
 	hash    uint64
 	next    atom // of the same hash
 }
 
 // Value is the canonical form of an integer expression under what is known.
 func (f *Facts) Value(e *Expr) Poly {
+	f.settle()
 	f.visits = 0
 	p := f.value(e)
-	if f.memo != nil {
-		f.memo = nil
-	}
+	f.memo = nil
 	return p
 }
 
@@ -349,7 +347,7 @@ func (f *Facts) opaque(e *Expr) Poly {
 	}
 	x := row{op: e.Op, typ: e.Type, val: e.Val, ref: e.Ref, interval: typeInterval(e.Type)}
 	if _, ok := e.Ref.(Scope); ok {
-		x.ref, x.val, x.depth = scoped{e}, IntConst(f.frame), f.depth
+		x.ref, x.val, x.depth = scoped{e}, IntConst(f.scope), f.depth
 		x.wild = e.Type == I64
 		return f.term(x)
 	}

@@ -18,7 +18,7 @@ type Failure struct {
 // ProveBounds proves the reads (and scatter targets) of p that carry Edge Inside. It rewrites p's definitions in place so that
 // accesses through data that it could not prove carry Edge Checked, and returns the others that it could not prove.
 func ProveBounds(p *Program) []Failure {
-	b := &bounds{facts: factsOf(p), checked: map[*ir.Expr]bool{}, failed: map[*ir.Expr]bool{}, lost: map[*ir.Expr]bool{}, revisits: maxRevisits}
+	b := &bounds{facts: factsOf(p), checked: map[*ir.Expr]bool{}, failed: map[*ir.Expr]bool{}, lost: map[*ir.Expr]bool{}, looked: map[*ir.Expr]look{}, revisits: maxRevisits}
 	for _, d := range p.Defs {
 		b.define(d)
 	}
@@ -38,7 +38,7 @@ func factsOf(p *Program) *ir.Facts {
 	for _, list := range [][]*Tensor{p.Params, p.Results} {
 		for _, t := range list {
 			for _, e := range t.Extents {
-				if e.Op != ir.OpConst {
+				if size, ok := e.Ref.(*ir.Scalar); e.Op != ir.OpConst && !(ok && size.IsSize) {
 					facts.Evaluates(e)
 					facts.Assume(ir.Ge(e, ir.ZeroOf(e.Type)), true)
 				}
@@ -51,6 +51,9 @@ func factsOf(p *Program) *ir.Facts {
 // maxRevisits bounds how often shared expressions are looked at again behind other guards. Beyond it nothing is proven.
 const maxRevisits = 100_000
 
+// lookFrom is the number of visits to a definition from which on it is noted what was visited: most are smaller.
+const lookFrom = 100
+
 // bounds walks the definitions. An expression is looked at once for every place where it stands, except where what is known
 // includes all that was known at an earlier look.
 type bounds struct {
@@ -62,12 +65,19 @@ type bounds struct {
 	failures []Failure
 
 	looked   map[*ir.Expr]look
+	visits   int
 	places   []int64 // the guards and binders around, each with a number of its own
 	numbers  int64
-	binding  int64             // the place of the last binder that gave a visible axis another range
-	inside   map[*ir.Axis]bool // axes with a range; true: it comes from data
+	binding  int64   // the place of the last binder that gave a visible axis another range
+	axes     []bound // innermost last
 	revisits int
 	lost     map[*ir.Expr]bool // what was given up
+}
+
+// bound is an axis with a range; data: one that comes from data.
+type bound struct {
+	axis *ir.Axis
+	data bool
 }
 
 // look is where an expression was looked at: behind the guards up to places[depth-1].
@@ -78,7 +88,8 @@ type look struct {
 
 func (b *bounds) define(d Def) {
 	b.def, b.steps = d, nil
-	b.looked, b.inside = map[*ir.Expr]look{}, map[*ir.Axis]bool{}
+	b.visits = 0
+	clear(b.looked)
 	switch d := d.(type) {
 	case *Map:
 		b.within(d.Free, nil, func() { b.visit(d.Body) })
@@ -106,19 +117,17 @@ func (b *bounds) define(d Def) {
 
 // within visits inside ranges and a guard.
 func (b *bounds) within(spans []ir.Span, guard *ir.Expr, visit func()) {
-	mark, binding := b.facts.Mark(), b.binding
-	was := make([]struct{ bound, data bool }, len(spans))
-	for i, s := range spans {
+	mark, places, axes, binding := b.facts.Mark(), len(b.places), len(b.axes), b.binding
+	for _, s := range spans {
 		b.visit(s.Lo)
 		b.visit(s.Hi)
 		data := b.throughData(s.Lo) || b.throughData(s.Hi)
 		b.facts.Bind(s)
 		b.enter()
-		was[i].data, was[i].bound = b.inside[s.Axis]
-		if was[i].bound {
+		if _, again := b.find(s.Axis); again {
 			b.binding = b.places[len(b.places)-1]
 		}
-		b.inside[s.Axis] = data
+		b.axes = append(b.axes, bound{s.Axis, data})
 	}
 	if guard != nil {
 		b.visit(guard)
@@ -126,17 +135,18 @@ func (b *bounds) within(spans []ir.Span, guard *ir.Expr, visit func()) {
 		b.enter()
 	}
 	visit()
-	for i := len(spans) - 1; i >= 0; i-- {
-		if b.inside[spans[i].Axis] = was[i].data; !was[i].bound {
-			delete(b.inside, spans[i].Axis)
+	b.places, b.axes, b.binding = b.places[:places], b.axes[:axes], binding
+	b.facts.Release(mark)
+}
+
+// find looks up the innermost range of an axis.
+func (b *bounds) find(a *ir.Axis) (data, ok bool) {
+	for i := len(b.axes) - 1; i >= 0; i-- {
+		if b.axes[i].axis == a {
+			return b.axes[i].data, true
 		}
 	}
-	b.places = b.places[:len(b.places)-len(spans)]
-	if guard != nil {
-		b.places = b.places[:len(b.places)-1]
-	}
-	b.binding = binding
-	b.facts.Release(mark)
+	return false, false
 }
 
 func (b *bounds) enter() {
@@ -161,6 +171,9 @@ func (b *bounds) wasLooked(e *ir.Expr) bool {
 	if len(e.Args) == 0 && e.Op != ir.OpRead {
 		return true
 	}
+	if b.visits < lookFrom {
+		return false
+	}
 	l, ok := b.looked[e]
 	if !ok {
 		return false
@@ -178,6 +191,7 @@ func (b *bounds) visit(e *ir.Expr) {
 	if b.wasLooked(e) {
 		return
 	}
+	b.visits++
 	if _, again := b.looked[e]; again {
 		if b.revisits--; b.revisits < 0 {
 			b.giveUp(e)
@@ -194,6 +208,9 @@ func (b *bounds) visit(e *ir.Expr) {
 		b.read(e, ref)
 	default:
 		b.operands(e)
+	}
+	if b.visits < lookFrom {
+		return
 	}
 	l := look{depth: len(b.places), binding: b.binding}
 	if l.depth > 0 {
@@ -277,21 +294,26 @@ func (b *bounds) access(t *Tensor, k int, index *ir.Expr, pos diag.Pos, check, f
 
 // throughData reports whether an index depends on data: elements, scalar parameters, and axes whose range does.
 func (b *bounds) throughData(index *ir.Expr) bool {
-	if index.Op == ir.OpConst {
-		return false
+	switch index.Op {
+	case ir.OpConst, ir.OpName:
+		return b.isData(index)
 	}
 	found := false
-	ir.Walk(index, func(x *ir.Expr) {
-		switch ref := x.Ref.(type) {
-		case Read, *Reduction, *Scan:
-			found = true
-		case *ir.Scalar:
-			found = found || !ref.IsSize
-		case *ir.Axis:
-			found = found || b.inside[ref]
-		}
-	})
+	ir.Walk(index, func(x *ir.Expr) { found = found || b.isData(x) })
 	return found
+}
+
+func (b *bounds) isData(e *ir.Expr) bool {
+	switch ref := e.Ref.(type) {
+	case Read, *Reduction, *Scan:
+		return true
+	case *ir.Scalar:
+		return !ref.IsSize
+	case *ir.Axis:
+		data, _ := b.find(ref)
+		return data
+	}
+	return false
 }
 
 // rewrite marks the reads that are checked as they run.

@@ -320,7 +320,7 @@ func testSoundness(t *testing.T, seed uint64) (proven bool) {
 }
 
 func TestProvenIsInside(t *testing.T) {
-	rounds := 4000
+	rounds := 500
 	if n, err := strconv.Atoi(os.Getenv("GKC_BOUNDS_ROUNDS")); err == nil {
 		rounds = n
 	}
