@@ -1,0 +1,95 @@
+package tensor_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gkc-lang/gkc/internal/conformance"
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/data"
+	"github.com/gkc-lang/gkc/ir/tensor"
+	"github.com/gkc-lang/gkc/lang"
+)
+
+// mentions reports whether msg holds every word, of which each lists alternatives.
+func mentions(msg string, words []string) bool {
+	for _, w := range words {
+		if !regexp.MustCompile("(?i)" + strings.ReplaceAll(regexp.QuoteMeta(w), `\|`, "|")).MatchString(msg) {
+			return false
+		}
+	}
+	return true
+}
+
+// bind makes the call of a run.
+func bind(p *tensor.Program, r conformance.Run) (*data.Call, error) {
+	given := data.Given{Set: r.Set, Inputs: r.Inputs, Values: map[string]ir.Const{}}
+	for name, v := range r.Values {
+		if s := p.Signature().Scalar(name); s != nil {
+			given.Values[name] = v.As(s.Type)
+		}
+	}
+	return data.Bind(p.Signature(), given)
+}
+
+// eachRun calls f for every run of the corpus whose program compiles and whose call is accepted, as a test of its own.
+func eachRun(t *testing.T, f func(t *testing.T, p *tensor.Program, call *data.Call, r conformance.Run)) {
+	cases, err := conformance.Load()
+	require.NoError(t, err)
+	require.NotEmpty(t, cases)
+	for _, c := range cases {
+		t.Run(c.ID(), func(t *testing.T) {
+			t.Parallel()
+			for i, r := range c.Runs {
+				unit, errs := lang.Compile("kernel.gk", c.Source, r.Set)
+				if errs.HasErrors() {
+					require.True(t, r.Fails && mentions(errs.Error(), r.Mention) || refused(errs.Error(), c.MayRefuse), "run %d: %v", i, errs.Err())
+					continue
+				}
+				p := unit.Kernel(c.Kernel)
+				require.NotNil(t, p)
+				call, err := bind(p, r)
+				if err != nil {
+					require.True(t, r.Fails && mentions(err.Error(), r.Mention), "run %d: %v", i, err)
+					continue
+				}
+				f(t, p, call, r)
+			}
+		})
+	}
+}
+
+func refused(msg string, patterns []string) bool {
+	for _, p := range patterns {
+		if regexp.MustCompile(p).MatchString(msg) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestCorpus(t *testing.T) {
+	eachRun(t, func(t *testing.T, p *tensor.Program, call *data.Call, r conformance.Run) {
+		got, err := tensor.Eval(p, call, tensor.EvalOptions{})
+		if r.Fails {
+			require.Error(t, err)
+			require.True(t, mentions(err.Error(), r.Mention), "%v, expected a mention of %v", err, r.Mention)
+			return
+		}
+		require.NoError(t, err)
+		require.Empty(t, r.Compare(got))
+	})
+}
+
+// Text that is written and read back means the same.
+func TestCorpusText(t *testing.T) {
+	eachRun(t, func(t *testing.T, p *tensor.Program, call *data.Call, r conformance.Run) {
+		q, errs := tensor.Parse(p.String())
+		require.NoError(t, errs.Err(), p.String())
+		require.Equal(t, p.String(), q.String())
+		require.NoError(t, tensor.Verify(q))
+	})
+}

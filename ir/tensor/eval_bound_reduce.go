@@ -1,0 +1,154 @@
+package tensor
+
+import (
+	"math"
+
+	"github.com/gkc-lang/gkc/ir"
+)
+
+// growth is the bound of an accumulator that elements go into in any order.
+type growth struct {
+	err      float64 // what the elements bring in
+	absolute float64 // the sum of their absolute values
+	n        int64
+	unit     float64
+	product  float64 // of a product: the value so far
+}
+
+// total is the bound of a sum of n terms: in any order a term takes part in at most n roundings.
+func (g *growth) total() float64 { return g.err + float64(g.n)*g.unit*g.absolute }
+
+// grower is how one more element x, whose bound is in the frame, adds to the bound.
+func grower(m *ir.Monoid, acc ir.Type) func(f *frame, g *growth, x float64) {
+	u := 0.0
+	if acc.IsFloat() {
+		u, _ = unit(acc)
+	}
+	switch m {
+	case ir.Sum:
+		return func(f *frame, g *growth, x float64) {
+			g.unit, g.n = u, g.n+1
+			g.err += f.err
+			if a := math.Abs(x) + f.err; !math.IsInf(a, 0) && a == a {
+				g.absolute += a
+			}
+		}
+	case ir.Prod:
+		return func(f *frame, g *growth, x float64) {
+			if g.n++; g.n == 1 && g.product == 0 {
+				g.product = 1
+			}
+			a, b := math.Abs(g.product), math.Abs(x)
+			g.product *= x
+			g.err = times(a, f.err) + times(b, g.err) + times(g.err, f.err) + u*math.Abs(g.product)
+		}
+	}
+	return func(f *frame, g *growth, _ float64) { g.err = math.Max(g.err, f.err) }
+}
+
+// boundReducer is a reduction whose bound is asked for.
+type boundReducer[T number] struct {
+	reducer[T]
+	op   *ir.Monoid
+	grow func(f *frame, g *growth, x float64)
+}
+
+// reduced is what a reduction has seen.
+type reduced[T number] struct {
+	acc     T // of the elements that the guard let in
+	sure    T // of those that it let in for sure
+	reach   T // of all that it may let in
+	doubts  bool
+	growth  growth
+	unknown bool // the ranges themselves are uncertain
+}
+
+func boundReduce(r *Reduction, loops []loop, guard fn[int64], body code) code {
+	floats, ints := combiner(r.Op, r.Acc)
+	identity := r.Op.Identity(r.Acc)
+	grow := grower(r.Op, r.Acc)
+	if body.f != nil {
+		red := &boundReducer[float64]{reducer[float64]{loops: loops, guard: guard, body: body.f, identity: identity.Float(), combine: floats}, r.Op, grow}
+		return code{f: red.run}
+	}
+	red := &boundReducer[int64]{reducer[int64]{loops: loops, guard: guard, body: body.i, identity: identity.Int(), combine: ints}, r.Op, grow}
+	return code{i: red.run}
+}
+
+func (r *boundReducer[T]) run(f *frame) T {
+	s := reduced[T]{acc: r.identity, sure: r.identity, reach: r.identity}
+	r.nest(f, 0, &s)
+	f.err = r.finish(&s)
+	return s.acc
+}
+
+func (r *boundReducer[T]) finish(s *reduced[T]) float64 {
+	err := s.growth.total()
+	if s.doubts && r.op != ir.Sum {
+		err += math.Max(distance(s.acc, s.sure), distance(s.acc, s.reach))
+	}
+	if s.unknown || err != err {
+		return anything
+	}
+	return err
+}
+
+func distance[T number](a, b T) float64 {
+	if a == b {
+		return 0
+	}
+	return math.Abs(float64(a) - float64(b))
+}
+
+func (r *boundReducer[T]) nest(f *frame, depth int, s *reduced[T]) {
+	l := &r.loops[depth]
+	lo, hi, uncertain := l.ends(f)
+	s.unknown = s.unknown || uncertain
+	for x := lo; x < hi; x++ {
+		if x%pieceSize == 0 && f.ev.stopped.Load() != nil {
+			return
+		}
+		f.axis[l.slot] = x
+		if depth+1 < len(r.loops) {
+			r.nest(f, depth+1, s)
+		} else {
+			r.element(f, s)
+		}
+	}
+}
+
+func (r *boundReducer[T]) element(f *frame, s *reduced[T]) {
+	in, sure := true, true
+	if r.guard != nil {
+		in = r.guard(f) != 0
+		sure = f.err == 0
+	}
+	if !in && sure {
+		return
+	}
+	outer := f.fault
+	x := r.body(f)
+	if sure {
+		s.acc, s.sure, s.reach = r.combine(s.acc, x), r.combine(s.sure, x), r.combine(s.reach, x)
+		r.grow(f, &s.growth, float64(x))
+		return
+	}
+	s.doubts = true
+	if f.fault != outer {
+		s.unknown = true
+		if !in {
+			f.fault = outer
+		}
+	}
+	s.reach = r.combine(s.reach, x)
+	if in {
+		s.acc = r.combine(s.acc, x)
+	}
+	switch r.op {
+	case ir.Sum:
+		s.growth.err += math.Abs(float64(x))
+	case ir.Prod:
+		s.unknown = true
+	}
+	r.grow(f, &s.growth, float64(x))
+}
