@@ -191,7 +191,7 @@ func (x *expander) cast(c context, n *syntax.Node, to ir.Type, a *term) *term {
 func (x *expander) bitcast(c context, n *syntax.Node) *term {
 	if len(n.Args) != 2 {
 		x.fail(c, n.Pos, "arity", "bitcast takes 2 arguments, a dtype and a value, not %d", len(n.Args))
-		return x.lost(n, x.exprs(c, n.Args)...)
+		return x.lost(n, x.exprs(c, n.Args[min(1, len(n.Args)):])...)
 	}
 	a := x.expr(c, n.Args[1])
 	to := dtypeNamed(n.Args[0].Name)

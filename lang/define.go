@@ -34,13 +34,16 @@ func (k *kernel) single(s *stmt) bool {
 
 // covered reports whether every element of a result gets a value.
 func (k *kernel) covered(s *stmt) bool {
-	if s.scatters() || s.v.hi == nil {
+	if s.v.hi == nil {
+		return true
+	}
+	if s.v.tensor == nil {
+		return false // its declaration has a mistake
+	}
+	if s.scatters() {
 		return true
 	}
 	for i, a := range s.axes {
-		if s.v.hi[i] == nil {
-			return false
-		}
 		if !k.same(a.r.lo, s.v.lo[i]) || !k.same(a.r.hi, s.v.hi[i]) {
 			k.fail(a.pos, "extent", "%s has extent %s in dimension %d, but %s ranges over %s..%s: every element of a result needs a value",
 				s.ast.Text, show(s.v.written[i]), i+1, a.r.name, rangeText(ir.Int64(0), a.r.lo), rangeText(ir.Int64(0), a.r.hi))
@@ -154,24 +157,25 @@ func (k *kernel) emitCopy(s *stmt, from *tensor.Tensor) {
 // prove reports the accesses that may leave their tensors.
 func (k *kernel) prove() {
 	var last *diag.Diag
+	var access diag.Pos
 	for _, f := range tensor.ProveBounds(k.prog) {
-		message := k.outside(f)
-		if last != nil && last.Pos == f.Pos {
+		index, pos := rangeText(ir.Int64(0), f.Index), f.Pos
+		if n := k.access(f); n != nil {
+			index, pos = show(n), n.Pos
+		}
+		message := k.outside(f, index)
+		if last != nil && access == f.Pos {
 			last.Message += "; " + message // another subscript of the same access
 			continue
 		}
-		last = k.fail(f.Pos, "bounds", "%s", message).WithFix("guard it with if or where, or give it a boundary: %s@zero[…]", f.Of.Name)
+		last = k.fail(pos, "bounds", "%s", message).WithFix("guard it with if or where, or give it a boundary: %s@zero[…]", f.Of.Name)
+		access = f.Pos
 	}
 }
 
 // outside says which subscript may leave its tensor, and on which side.
-func (k *kernel) outside(f tensor.Failure) string {
-	index, extent, name := "", "", f.Of.Name
-	if n := k.access(f); n != nil {
-		index = show(n)
-	} else {
-		index = rangeText(ir.Int64(0), f.Index)
-	}
+func (k *kernel) outside(f tensor.Failure, index string) string {
+	extent, name := "", f.Of.Name
 	v := k.variableOf(f.Of)
 	switch {
 	case v != nil && v.written != nil:

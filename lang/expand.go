@@ -17,6 +17,7 @@ type expander struct {
 	names  map[string]*symbol // of the kernel; nil outside
 	autos  map[string]*span   // the indices of a scatter, which are any unknown names; nil elsewhere
 	quiet  bool               // mistakes will be reported by another expansion
+	once   bool               // an unknown name is a mistake where it stands first only
 	failed bool               // a mistake was met, new or old
 }
 
@@ -124,6 +125,9 @@ func (x *expander) name(c context, n *syntax.Node) *term {
 	}
 	d := x.fail(c, n.Pos, "name", "unknown name %s%s", n.Name, x.expected(c))
 	x.suggest(d, n.Name, x.valueNames(c))
+	if x.once && c.frame == nil {
+		x.names[n.Name] = &symbol{}
+	}
 	return x.lost(n)
 }
 

@@ -138,8 +138,11 @@ func (w *inference) lookStatement(s *stmt) {
 
 func (w *inference) lookRead(t *term) {
 	v := t.of
-	if v.axes != nil {
+	switch {
+	case v.axes != nil:
 		w.lookInside(t)
+	case v.tensor == nil: // a mistake in its declaration or definition
+		w.failed = true
 	}
 	for k, a := range t.args {
 		if a.kind == indexTerm {
@@ -197,6 +200,9 @@ func (w *inference) lookScan(t *term) {
 	r := w.env[s.level]
 	if r == nil || !r.own {
 		w.mistake(t.pos, "range", "%s: %s is no index of the left-hand side here", show(t.node), s.r.name)
+		if r != nil {
+			r.lost = true
+		}
 		return
 	}
 	if s.lo != nil {

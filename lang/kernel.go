@@ -242,13 +242,13 @@ func (k *kernel) extent(n *syntax.Node) *ir.Expr {
 // overScalars is an integer expression of scalars, in i64; nil after a mistake.
 func (k *kernel) overScalars(n *syntax.Node, what string) *ir.Expr {
 	x := k.expander()
+	x.once = true
 	t := x.expr(context{}, n)
 	if !x.failed {
 		x.needInteger(context{}, t, what)
 	}
 	if x.failed {
 		k.broken = true
-		forget(k, n)
 		return nil
 	}
 	l := lowering{checker: k.checker}
@@ -258,14 +258,6 @@ func (k *kernel) overScalars(n *syntax.Node, what string) *ir.Expr {
 		return nil
 	}
 	return e
-}
-
-// forget makes the unknown names of an extent known as lost, so that they are reported once.
-func forget(k *kernel, n *syntax.Node) {
-	if n.Kind == syntax.Name && k.names[n.Name] == nil && k.consts[n.Name] == nil {
-		k.names[n.Name] = &symbol{}
-	}
-	children(n, func(c *syntax.Node) { forget(k, c) })
 }
 
 // readIn finds an access to a tensor in e.

@@ -332,6 +332,10 @@ func (k *kernel) arrange(ring []*stmt, f *stepping, w *inference) *stepping {
 		})
 		if i < 0 {
 			i = slices.IndexFunc(ring, func(s *stmt) bool { return !done[s] })
+			if len(ring) == 1 {
+				k.atItsOwnStep(ring[0], f, w)
+				return nil
+			}
 			k.fail(ring[i].ast.Pos, "cycle", "%s read each other at the same step in a cycle", ringNames(ring))
 			return nil
 		}
@@ -347,6 +351,16 @@ func (k *kernel) arrange(ring []*stmt, f *stepping, w *inference) *stepping {
 		b.uses = append(b.uses, use{like: a, pos: a.pos})
 	}
 	return f
+}
+
+// atItsOwnStep reports a name that is read at the step that defines it.
+func (k *kernel) atItsOwnStep(s *stmt, f *stepping, w *inference) {
+	for _, r := range w.inside {
+		if r.at[f.dims[s]].shift == 0 {
+			k.fail(r.term.pos, "recurrence", "%s reads itself at the step that defines it; a recurrence reads the step before", show(r.term.node))
+			return
+		}
+	}
 }
 
 // oneStep checks that all step over one range.

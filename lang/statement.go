@@ -169,6 +169,7 @@ func (x *expander) leftIndex(c context, s *stmt, n *syntax.Node) context {
 	switch {
 	case n.Kind != syntax.Name:
 		x.fail(c, n.Pos, "index", "the left-hand side of '=' takes plain indices, not %s", show(n)).WithFix("+= scatters")
+		return x.lostIndices(c, n)
 	case c.find(n.Name) != nil:
 		x.fail(c, n.Pos, "index", "index %s stands twice on the left-hand side", n.Name)
 	case c.depth >= maxIndices/2:
@@ -183,6 +184,15 @@ func (x *expander) leftIndex(c context, s *stmt, n *syntax.Node) context {
 	s.axes = append(s.axes, a)
 	c = c.with(scope{name: n.Name, index: &a.span})
 	c.depth++
+	return c
+}
+
+// lostIndices makes the names in a subscript that cannot be an index known, so that their uses are no mistakes.
+func (x *expander) lostIndices(c context, n *syntax.Node) context {
+	if n.Kind == syntax.Name && c.find(n.Name) == nil && x.names[n.Name] == nil {
+		c = c.with(scope{name: n.Name, value: &term{node: n, pos: n.Pos}})
+	}
+	children(n, func(k *syntax.Node) { c = x.lostIndices(c, k) })
 	return c
 }
 
