@@ -216,12 +216,23 @@ func (f *Facts) assume(cond *Expr, holds bool) {
 		}
 	case cond.Op == OpNe && holds, cond.Op == OpEq && !holds:
 		if a, b, ok := f.sides(cond); ok {
-			f.either = append(f.either, [2][]Poly{{a.below(b)}, {b.below(a)}})
+			f.differ(a, b)
 		}
 	default:
 		for _, p := range f.follows(cond, holds) {
 			f.learn(p)
 		}
+	}
+}
+
+func (f *Facts) differ(a, b Poly) {
+	switch {
+	case f.atLeast(a.minus(b), 0):
+		f.learn(b.below(a))
+	case f.atLeast(b.minus(a), 0):
+		f.learn(a.below(b))
+	default:
+		f.either = append(f.either, [2][]Poly{{a.below(b)}, {b.below(a)}})
 	}
 }
 

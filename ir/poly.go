@@ -231,20 +231,20 @@ func (a product) count(x atom) int {
 	return n
 }
 
-// split writes p as c * x + rest; linear is false where x occurs in c.
+// split writes p as c * x + rest, where x is not in rest; linear is false where it is in c.
 func (p Poly) split(x atom) (c, rest Poly, linear bool) {
+	linear = true
 	for _, t := range p {
-		switch t.of.count(x) {
-		case 0:
+		n := t.of.count(x)
+		if n == 0 {
 			rest = append(rest, t)
-		case 1:
-			of, _ := t.of.over(product{x})
-			c = append(c, term{of, t.coef})
-		default:
-			return nil, nil, false
+			continue
 		}
+		linear = linear && n == 1
+		t.of, _ = t.of.over(product{x})
+		c = append(c, t)
 	}
-	return c, rest, true
+	return c, rest, linear
 }
 
 // replace puts q in the place of x.

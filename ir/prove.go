@@ -134,12 +134,9 @@ func (s *proof) eliminate(p Poly) bool {
 		return int(b) - int(a)
 	})
 	for _, x := range atoms {
-		c, rest, linear := p.split(x)
-		if !linear {
-			continue
-		}
+		c, rest, _ := p.split(x) // of a power of x, one factor is replaced
 		sign := s.sign(c)
-		if s.byFact(x, c, rest, sign) || s.byMeaning(x, c, rest, sign) {
+		if s.byFacts(x, c, rest, sign) || s.byMeaning(x, c, rest, sign) || s.byRemainder(atoms, x, c, rest, sign) {
 			return true
 		}
 	}
@@ -168,36 +165,56 @@ func (s *proof) sign(c Poly) int {
 	return 0
 }
 
-// byFact shows c * x + rest >= 0 with a fact k * x + other >= 0 that bounds x on the side that counts.
-func (s *proof) byFact(x atom, c, rest Poly, sign int) bool {
+// byFacts shows c * x + rest >= 0 with a fact that bounds x on the side that counts.
+func (s *proof) byFacts(x atom, c, rest Poly, sign int) bool {
 	if sign == 0 {
 		return false
 	}
 	for i := len(s.facts) - 1; i >= 0; i-- {
-		if s.facts[i].seen&(1<<(x%64)) == 0 {
-			continue
-		}
-		k, other, linear := s.facts[i].p.split(x)
-		if !linear || len(k) == 0 {
-			continue
-		}
-		if sign < 0 {
-			k = k.negative() // the fact says k * x <= other
-		}
-		if !s.atLeast(k, 1) {
-			continue
-		}
-		bound := k.mul(rest).minus(c.mul(other))
-		if sign < 0 {
-			bound = k.mul(rest).plus(1, c.mul(other))
-		}
-		if s.holds(bound) {
+		if s.facts[i].seen&(1<<(x%64)) != 0 && s.byFact(s.facts[i].p, x, c, rest, sign) {
 			return true
 		}
 	}
 	r := s.atoms[x].interval
 	return sign > 0 && r.lo != noLow && s.holds(c.times(r.lo).plus(1, rest)) ||
 		sign < 0 && r.hi != noHigh && s.holds(c.times(r.hi).plus(1, rest))
+}
+
+// byFact uses a fact k * x + other >= 0.
+func (s *proof) byFact(fact Poly, x atom, c, rest Poly, sign int) bool {
+	k, other, linear := fact.split(x)
+	if !linear || len(k) == 0 {
+		return false
+	}
+	if sign < 0 {
+		k, c = k.negative(), c.negative() // the fact says k * x <= other
+	}
+	return s.atLeast(k, 1) && s.holds(k.mul(rest).minus(c.mul(other)))
+}
+
+// byRemainder uses that a lies between b * q and b * q + b - 1, where q = a / b occurs as well.
+func (s *proof) byRemainder(atoms []atom, x atom, c, rest Poly, sign int) bool {
+	for _, q := range atoms {
+		r := s.atoms[q]
+		switch r.op {
+		case OpDiv, OpFloorDiv, opExact:
+		default:
+			continue
+		}
+		a, b := r.args[0], r.args[1]
+		if sign == 0 || !a.has(x) || !s.holds(b.shift(-1)) {
+			continue
+		}
+		low := a.minus(s.product(b, atomPoly(q)))
+		high := low.below(b)
+		if r.op == OpDiv && !s.holds(a) {
+			low = low.plus(1, b).shift(-1)
+		}
+		if s.byFact(high, x, c, rest, sign) || s.byFact(low, x, c, rest, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // byMeaning shows c * x + rest >= 0 with what x is.

@@ -18,7 +18,7 @@ type Failure struct {
 // ProveBounds proves the reads (and scatter targets) of p that carry Edge Inside. It rewrites p's definitions in place so that
 // accesses through data that it could not prove carry Edge Checked, and returns the others that it could not prove.
 func ProveBounds(p *Program) []Failure {
-	b := &bounds{facts: factsOf(p), checked: map[*ir.Expr]bool{}, failed: map[*ir.Expr]bool{}, lost: map[*ir.Expr]bool{}, looked: map[*ir.Expr]look{}, revisits: maxRevisits}
+	b := &bounds{facts: factsOf(p), checked: map[*ir.Expr]bool{}, failed: map[*ir.Expr]bool{}, lost: map[*ir.Expr]bool{}, revisits: maxRevisits}
 	for _, d := range p.Defs {
 		b.define(d)
 	}
@@ -88,8 +88,7 @@ type look struct {
 
 func (b *bounds) define(d Def) {
 	b.def, b.steps = d, nil
-	b.visits = 0
-	clear(b.looked)
+	b.visits, b.looked = 0, nil
 	switch d := d.(type) {
 	case *Map:
 		b.within(d.Free, nil, func() { b.visit(d.Body) })
@@ -171,9 +170,6 @@ func (b *bounds) wasLooked(e *ir.Expr) bool {
 	if len(e.Args) == 0 && e.Op != ir.OpRead {
 		return true
 	}
-	if b.visits < lookFrom {
-		return false
-	}
 	l, ok := b.looked[e]
 	if !ok {
 		return false
@@ -211,6 +207,9 @@ func (b *bounds) visit(e *ir.Expr) {
 	}
 	if b.visits < lookFrom {
 		return
+	}
+	if b.looked == nil {
+		b.looked = map[*ir.Expr]look{}
 	}
 	l := look{depth: len(b.places), binding: b.binding}
 	if l.depth > 0 {
