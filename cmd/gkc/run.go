@@ -136,7 +136,7 @@ func (c *runCmd) evaluate(a *app, t *target, call *data.Call) (*outcome, error) 
 	case passes.Tensor:
 		out.outputs, err = tensor.Eval(t.unit.Tensor, call, tensor.EvalOptions{Context: a.ctx})
 	case passes.Tile:
-		out.outputs, err = tile.Eval(t.unit.Tile, call)
+		out.outputs, err = tile.Eval(a.ctx, t.unit.Tile, call)
 	default:
 		return nil, usage("--device ref evaluates tensor and tile programs; run %s with --device sim", t.path)
 	}
