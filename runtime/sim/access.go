@@ -17,10 +17,19 @@ type registers struct {
 
 // target is where a load or a matrix operation writes.
 func (c *compiler) targetOf(s simt.Slice) (registers, bool) {
-	return c.slice(s, true)
+	return c.slice(s, isSet)
 }
 
-func (c *compiler) slice(s simt.Slice, assigned bool) (registers, bool) {
+// use says what an operation does with registers.
+type use uint8
+
+const (
+	isRead   use = iota
+	isSet        // by ordinary code
+	unitUses     // by the matrix unit, which has checks of its own
+)
+
+func (c *compiler) slice(s simt.Slice, u use) (registers, bool) {
 	b, ok := c.regs[s.Reg]
 	if !ok || b.con != nil {
 		c.refuse("register %s is not declared as one that changes", s.Reg.Name)
@@ -44,7 +53,10 @@ func (c *compiler) slice(s simt.Slice, assigned bool) (registers, bool) {
 	r := registers{slot: b.slot + from, mark: -1, n: n, t: s.Reg.Type}
 	if b.mark >= 0 {
 		r.mark = b.mark + from
-		if !assigned {
+		switch u {
+		case isSet:
+			c.landing(s.Reg, b, from, n, true)
+		case isRead:
 			for k := range n {
 				c.expectSet(s.Reg, b, from+k)
 			}

@@ -194,7 +194,7 @@ func (c *compiler) set(s *simt.Set) {
 	}
 	x := c.expr(s.Value)
 	if s.At == nil {
-		c.assign(b, 0, x)
+		c.assign(s.Reg, b, 0, x)
 		return
 	}
 	at := c.expr(s.At)
@@ -203,20 +203,21 @@ func (c *compiler) set(s *simt.Set) {
 			c.refuse("subscript %d of %s is outside 0..%d", k.Int(), s.Reg.Name, s.Reg.Len)
 			return
 		}
-		c.assign(b, int(k.Int()), x)
+		c.assign(s.Reg, b, int(k.Int()), x)
 		return
 	}
 	c.assignAt(s.Reg, b, at, x)
 }
 
 // assign moves x into register k of a binding.
-func (c *compiler) assign(b binding, k int, x operand) {
+func (c *compiler) assign(reg *simt.Reg, b binding, k int, x operand) {
 	at := b.slot + k
 	if b.mark < 0 {
 		c.emit(ir.CostFree, func(w *warp) { w.move(at, x.of(w)) })
 		return
 	}
 	mark := b.mark + k
+	c.landing(reg, b, k, 1, true)
 	c.emit(ir.CostFree, func(w *warp) {
 		w.move(at, x.of(w))
 		w.marks[mark] |= w.mask
@@ -237,6 +238,7 @@ func (w *warp) move(at int, from *vec) {
 
 // assignAt is an assignment with a subscript that only the run knows.
 func (c *compiler) assignAt(reg *simt.Reg, b binding, at, x operand) {
+	watch := c.l.traits.wgmma && b.mark >= 0
 	c.emit(ir.CostFree, func(w *warp) {
 		idx, from := at.of(w), x.of(w)
 		for m := w.mask; m != 0; m &= m - 1 {
@@ -245,6 +247,9 @@ func (c *compiler) assignAt(reg *simt.Reg, b binding, at, x operand) {
 			if k < 0 || k >= int64(reg.Len) {
 				w.report("bounds", reg.Name, "subscript %d of register array %s is outside 0..%d", k, reg.Name, reg.Len)
 				continue
+			}
+			if watch {
+				w.expectLanded(reg, int(k), b.mark+int(k), true)
 			}
 			w.r[b.slot+int(k)][i] = from[i]
 			if b.mark >= 0 {

@@ -39,21 +39,23 @@ type frame struct{ outer, other uint32 }
 
 // warp is 32 threads in step.
 type warp struct {
-	blk    *block
-	id     int    // in its block
-	lanes  uint32 // those that exist
-	mask   uint32 // those that are active
-	active uint64 // number of active lanes
-	pc     int
-	state  state
-	r      []vec
-	marks  []uint32 // lanes that have initialised a tracked register
-	stack  []frame
-	ready  func() bool // of a waiting warp
-	why    string      // what a waiting warp waits for
-	clock  []uint64    // vector clock over the warps of the cluster; the own entry is the present
-	arm    *simt.Arm
-	async  asyncState
+	blk     *block
+	id      int    // in its block
+	lanes   uint32 // those that exist
+	mask    uint32 // those that are active
+	active  uint64 // number of active lanes
+	pc      int
+	state   state
+	r       []vec
+	marks   []uint32 // lanes that have initialised a tracked register
+	stack   []frame
+	ready   func() bool // of a waiting warp
+	why     string      // what a waiting warp waits for
+	clock   []uint64    // vector clock over the warps of the cluster; the own entry is the present
+	arm     *simt.Arm
+	async   asyncState
+	on      *barrier // that a waiting warp waits for
+	arrived int64    // meetings of the cluster at which the warp arrived
 }
 
 // block is a thread block in execution.
@@ -70,20 +72,29 @@ type block struct {
 // runner executes the blocks of a launch, one cluster at a time.
 type runner struct {
 	*launch
-	ctx     context.Context
-	blocks  []*block // of the present cluster
-	count   counts
-	reports []Finding
-	seen    map[reportKey]bool
-	failed  *failure
-	stopped error // a fatal finding or a cancelled context: no block goes on
-	steps   int64
-	time    uint64     // vector clocks of the present cluster begin behind it
-	meet    meeting    // the cluster's barrier
-	pages   [][]uint64 // sectors touched, by array and direction
-	offs    [32]int64  // of the access that is being made
-	list    [32]int64
-	words   [32]int32
+	ctx       context.Context
+	blocks    []*block // of the present cluster
+	count     counts
+	reports   []Finding
+	seen      map[reportKey]bool
+	failed    *failure
+	stopped   error // a fatal finding or a cancelled context: no block goes on
+	steps     int64
+	time      uint64            // vector clocks of the present cluster begin behind it
+	each      int               // agents of a block
+	agents    int               // of a cluster
+	agentTime []uint64          // when each agent does what comes next
+	barAgent  map[*simt.Bar]int // first agent of a block's barriers
+	dice      uint64
+	meets     int64 // meetings of the cluster that are over
+	present   int   // warps at the present one
+	gathering []uint64
+	gathered  []uint64
+	pages     [][]uint64 // sectors touched, by array and direction
+	unit      unit
+	offs      [32]int64 // of the access that is being made
+	list      [32]int64
+	words     [32]int32
 }
 
 const slice = 1 << 16 // instructions that a warp executes before others get their turn
@@ -198,7 +209,11 @@ func (r *runner) cluster(first int64) {
 func (r *runner) begin(first int64) {
 	r.time++
 	r.steps = 0
-	r.meet = meeting{}
+	r.meets, r.present = 0, 0
+	clear(r.gathering)
+	for i := range r.agentTime {
+		r.agentTime[i] = r.time + 1
+	}
 	for i, b := range r.blocks {
 		b.index, b.rank = first+int64(i), i
 		b.meet = meeting{}
@@ -216,14 +231,16 @@ func (r *runner) begin(first int64) {
 
 func (w *warp) begin() {
 	b := w.blk
-	w.pc, w.state, w.ready, w.stack, w.arm = 0, running, nil, w.stack[:0], nil
+	w.pc, w.state, w.ready, w.stack, w.arm, w.on, w.arrived = 0, running, nil, w.stack[:0], nil, nil, 0
 	w.setMask(w.lanes)
 	clear(w.marks)
 	for i := range w.clock {
 		w.clock[i] = b.run.time
 	}
 	w.clock[w.agent()] = b.run.time + 1
-	w.async.begin()
+	if b.run.traits.async {
+		w.async.begin()
+	}
 	for i := range 32 {
 		w.r[slotTid][i] = asInt(int64(w.thread(i)))
 		w.r[slotLane][i] = asInt(int64(i))
@@ -237,7 +254,7 @@ func (w *warp) begin() {
 // agent is the warp's place in vector clocks.
 func (w *warp) agent() int { return w.blk.run.agentOf(w.blk.rank, w.id) }
 
-func (r *runner) agentOf(rank, warp int) int { return rank*len(r.blocks[0].warps) + warp }
+func (r *runner) agentOf(rank, warp int) int { return rank*r.each + warp }
 
 // now is the warp's own time: what it does is stamped with it.
 func (w *warp) now() uint64 { return w.clock[w.agent()] }
@@ -246,11 +263,14 @@ func (w *warp) now() uint64 { return w.clock[w.agent()] }
 func (r *runner) finish() {
 	for _, b := range r.blocks {
 		for _, w := range b.warps {
+			w.async.finish(w)
 			for _, t := range w.clock {
 				r.time = max(r.time, t)
 			}
-			w.async.finish(w)
 		}
+	}
+	for _, t := range r.agentTime {
+		r.time = max(r.time, t)
 	}
 }
 
@@ -266,17 +286,36 @@ const (
 )
 
 func newRunner(l *launch, ctx context.Context) *runner {
-	r := &runner{launch: l, ctx: ctx, seen: map[reportKey]bool{}}
 	warps := (l.threads + 31) / 32
+	r := &runner{launch: l, ctx: ctx, seen: map[reportKey]bool{}, barAgent: map[*simt.Bar]int{}, each: warps}
+	if l.traits.async {
+		r.each = 2 * warps
+		for _, bar := range l.kernel.Bars {
+			r.barAgent[bar] = r.each
+			if !bar.Named {
+				r.each += bar.N
+			}
+		}
+	}
+	r.agents = r.each * l.cluster
+	r.agentTime = make([]uint64, r.agents)
+	clocks := r.agents // what the warp knows of each agent
+	if l.traits.async {
+		clocks *= 2 // and how much of that is fenced
+	}
 	for range l.cluster {
 		b := &block{run: r, bars: map[*simt.Bar][]*barrier{}}
-		b.shared.allocate(l.kernel, warps*l.cluster)
+		b.shared.allocate(l.kernel, r.agents)
 		for _, bar := range l.kernel.Bars {
 			b.bars[bar] = make([]*barrier, bar.N)
 		}
 		for i := range warps {
-			b.warps = append(b.warps, &warp{blk: b, id: i, lanes: lanesOf(l.threads, i), r: make([]vec, l.prog.slots),
-				marks: make([]uint32, l.prog.marks), clock: make([]uint64, warps*l.cluster)})
+			w := &warp{blk: b, id: i, lanes: lanesOf(l.threads, i), r: make([]vec, l.prog.slots),
+				marks: make([]uint32, l.prog.marks), clock: make([]uint64, clocks)}
+			if l.traits.async {
+				w.async.allocate(l.prog.marks)
+			}
+			b.warps = append(b.warps, w)
 		}
 		r.blocks = append(r.blocks, b)
 	}

@@ -155,6 +155,7 @@ func (c *compiler) expectSet(reg *simt.Reg, b binding, k int) {
 		return
 	}
 	mark := b.mark + k
+	c.landing(reg, b, k, 1, false)
 	c.emit(ir.CostFree, func(w *warp) {
 		if missing := w.mask &^ w.marks[mark]; missing != 0 {
 			w.report("uninitialised", reg.Name, "register %s is read before it is set: %s without a value", regText(reg, k), w.lanesText(missing))
@@ -180,6 +181,7 @@ func (c *compiler) elem(e *ir.Expr, dst int) operand {
 		return operand{slot: b.slot + int(k.Int())}
 	}
 	to := c.target(dst)
+	watch := c.l.traits.wgmma && b.mark >= 0
 	c.emit(ir.CostFree, func(w *warp) {
 		idx, d := at.of(w), &w.r[to]
 		for m := w.mask; m != 0; m &= m - 1 {
@@ -192,6 +194,9 @@ func (c *compiler) elem(e *ir.Expr, dst int) operand {
 			}
 			if b.mark >= 0 && w.marks[b.mark+int(k)]>>i&1 == 0 {
 				w.report("uninitialised", reg.Name, "register %s is read before it is set", regText(reg, int(k)))
+			}
+			if watch {
+				w.expectLanded(reg, int(k), b.mark+int(k), false)
 			}
 			d[i] = w.r[b.slot+int(k)][i]
 		}

@@ -27,6 +27,7 @@ type launch struct {
 	cluster  int
 	limit    int64
 	traits   traits
+	maps     map[*simt.TensorMap]*tensorMap
 }
 
 // host evaluates what the launcher computes before a launch.
@@ -228,10 +229,15 @@ func (l *launch) possible() error {
 			return fmt.Errorf("buffer %s does not lie in the %d bytes of shared memory", b.Name, k.Launch.SharedBytes)
 		}
 	}
+	barriers := 0
 	for _, b := range k.Bars {
+		barriers += b.N
 		if b.N < 0 || b.N > 1<<12 {
 			return fmt.Errorf("%d barriers %s", b.N, b.Name)
 		}
+	}
+	if agents := l.cluster * (2*((l.threads+31)/32) + barriers); agents > 2000 {
+		return fmt.Errorf("%d warps and barriers in a cluster are more than can be watched", agents)
 	}
 	return l.dev.Fits(device.Usage{Threads: l.threads, Shared: k.Launch.SharedBytes, Cluster: l.cluster})
 }

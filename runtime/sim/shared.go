@@ -42,7 +42,7 @@ func (s *sharedMemory) allocate(k *simt.Kernel, agents int) {
 		s.unit = min(s.unit, b.Type.Bytes())
 		size = max(size, b.At+b.Len*b.Type.Bytes())
 	}
-	s.data = make([]byte, (size+15)/16*16)
+	s.data = make([]byte, (size+127)/128*128) // a swizzle stays within its 128 bytes
 	s.cells = make([]cell, len(s.data)/s.unit)
 }
 

@@ -99,7 +99,11 @@ func (r *runner) deadlock() {
 				first = w
 			}
 			if len(lines) < 8 {
-				lines = append(lines, fmt.Sprintf("%s waits at %s for %s", w.name(), w.place(), w.why))
+				why := w.why
+				if w.on != nil {
+					why = w.on.String()
+				}
+				lines = append(lines, fmt.Sprintf("%s waits at %s for %s", w.name(), w.place(), why))
 			}
 		}
 	}

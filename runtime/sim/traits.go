@@ -13,6 +13,7 @@ type traits struct {
 	serial   bool     // blocks have to run one after another, so that the result is the same every time
 	messages bool     // blocks tell each other that something is ready
 	async    bool     // some operation takes effect later than where it stands
+	wgmma    bool     // registers can be in flight
 	needs    []string // targets, each with the construct that needs it: pairs
 }
 
@@ -70,6 +71,7 @@ func (t *traits) walk(list []simt.Stmt) {
 		case *simt.Mma:
 			t.need(s.Atom.Needs, s.Atom.Name)
 			t.async = t.async || s.Atom.Async
+			t.wgmma = t.wgmma || s.Atom.Async
 		case *simt.Sync:
 			t.syncs(s)
 		}
@@ -110,7 +112,7 @@ func (t *traits) end(p simt.Place, u usage) {
 
 func (t *traits) syncs(s *simt.Sync) {
 	t.need(s.Verb.Needs, s.Verb.Name+" "+s.Verb.On)
-	t.async = t.async || s.Verb.On == "queue"
+	t.async = t.async || s.Verb.On == "queue" || s.Verb.On == "mbar" || s.Verb.On == "async" || s.Verb.On == "wgmma"
 	if s.Verb.Name == "fence" && s.Verb.On == "gpu" {
 		t.serial, t.messages = true, true
 	}
