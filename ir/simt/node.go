@@ -154,8 +154,9 @@ type Builtin struct {
 	Host bool
 }
 
-// The builtin values. Warp counts within the role (all warps where there are no roles), Group too; Rank is the block's place
-// in its cluster.
+// The builtin values. Tid counts the threads of the block, also inside a role. Group counts the groups of a role that has them
+// (Arm.By), and Warp the warps within a group; Warp counts within the role where it has none, and within the block outside roles.
+// Rank is the block's place in its cluster.
 var (
 	Tid     = &Builtin{Name: "tid", Type: ir.I32}
 	Lane    = &Builtin{Name: "lane", Type: ir.I32}
