@@ -2,13 +2,14 @@ package tensor
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
 )
 
 // Limits of one written expression. What exceeds them is cut into lets, so that every program can be read back.
 const (
-	shareSize = 6    // operations from which a shared expression gets a name
+	shareSize = 6    // operations from which a shared expression gets a name; one that binds axes always does
 	maxNest   = 60   // calls and brackets inside each other; the reader allows syntax.MaxDepth
 	maxChain  = 1000 // operators in a row; the reader allows syntax.MaxChain
 )
@@ -24,12 +25,13 @@ type names struct {
 	nest  map[*ir.Expr]int // brackets inside each other, below the last let
 	chain map[*ir.Expr]int
 	size  map[*ir.Expr]int
+	binds map[*ir.Expr]bool // a reduction stands in it
 }
 
 func namesOf(p *Program, d Def) *names {
 	n := &names{
 		axes: map[*ir.Axis]string{}, lets: map[*ir.Expr]string{}, taken: map[string]bool{}, next: map[string]int{},
-		uses: map[*ir.Expr]int{}, nest: map[*ir.Expr]int{}, chain: map[*ir.Expr]int{}, size: map[*ir.Expr]int{},
+		uses: map[*ir.Expr]int{}, nest: map[*ir.Expr]int{}, chain: map[*ir.Expr]int{}, size: map[*ir.Expr]int{}, binds: map[*ir.Expr]bool{},
 	}
 	for _, s := range p.Scalars {
 		n.taken[s.Name] = true
@@ -46,8 +48,11 @@ func namesOf(p *Program, d Def) *names {
 }
 
 // fresh is a name that nothing else in the definition has.
-func (n *names) fresh(base string) string {
-	name := base
+func (n *names) fresh(name string) string {
+	base := name
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 && strings.Trim(name[dot+1:], "0123456789") == "" {
+		base = name[:dot]
+	}
 	for n.taken[name] {
 		n.next[base]++
 		name = fmt.Sprintf("%s.%d", base, n.next[base])
@@ -86,12 +91,14 @@ func (n *names) visit(e *ir.Expr) {
 		return
 	}
 	size, nest, chain := 1, 0, 0
+	binds := e.Op == OpReduce
 	for i, a := range children(e) {
 		if a == nil {
 			continue
 		}
 		n.visit(a)
 		size = min(size+n.size[a], 1<<30)
+		binds = binds || n.binds[a]
 		if n.lets[a] != "" {
 			continue
 		}
@@ -101,8 +108,8 @@ func (n *names) visit(e *ir.Expr) {
 		}
 		nest = max(nest, n.nest[a]+1)
 	}
-	n.size[e], n.nest[e], n.chain[e] = size, nest, chain
-	if n.uses[e] > 1 && size >= shareSize || nest >= maxNest || chain >= maxChain {
+	n.size[e], n.nest[e], n.chain[e], n.binds[e] = size, nest, chain, binds
+	if n.uses[e] > 1 && (size >= shareSize || binds) || nest >= maxNest || chain >= maxChain {
 		n.lets[e] = n.fresh(fmt.Sprintf("e.%d", len(n.order)+1))
 		n.order = append(n.order, e)
 	}

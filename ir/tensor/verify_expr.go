@@ -153,15 +153,14 @@ func (v *verifier) operation(e *ir.Expr) {
 	}
 }
 
-// widens reports whether values of type from become type to without losing more than digits of large integers.
+// widens reports whether values of type from may be taken as values of type to: only digits of large integers can be lost.
+// Between integers this is what literals do, which take the type of what they meet.
 func widens(from, to ir.Type) bool {
 	switch {
 	case from.IsBool() || to.IsBool():
 		return false
 	case to.IsFloat():
 		return from.IsInt() || to.Bits() > from.Bits()
-	case from.IsFloat():
-		return false
 	}
-	return to.Bits() > from.Bits() || to == from
+	return from.IsInt()
 }
