@@ -150,6 +150,9 @@ func (f *formatter) kernel(k *Kernel, start, end int, oneLine bool) {
 		f.emitAll(where, f.trimComma(open))
 		f.newline(0, line)
 	}
+	if f.flush(open); f.gap != join {
+		f.newline(0, line)
+	}
 	f.emit(open)
 	f.body(f.starts(len(k.Body), func(i int) diag.Pos { return k.Body[i].Pos }), end-1, oneLine)
 }
@@ -173,6 +176,7 @@ func (f *formatter) oneEach(params []*Param, closing int) {
 		f.emitFlat(start, f.trimComma(end))
 		f.literal(",")
 	}
+	f.newline(1, line)
 	f.flush(closing)
 	f.newline(0, line)
 }

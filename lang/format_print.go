@@ -30,9 +30,11 @@ type printer struct {
 	remark  bool  // a comment was printed last
 	at      int32 // the source line where the last token or comment ended
 	gap     gap
-	indent  int  // behind a gap with a line break
-	base    int  // indentation of the statement at hand
-	flat    bool // line breaks inside are not kept
+	indent  int   // behind a gap with a line break
+	current int   // indentation of the line at hand
+	open    []int // indentations of the lines that the open brackets of the statement at hand stand on
+	base    int   // its own indentation
+	flat    bool  // line breaks inside are not kept
 }
 
 func newPrinter(p *syntax.Parser, file *File) *printer {
@@ -42,7 +44,17 @@ func newPrinter(p *syntax.Parser, file *File) *printer {
 }
 
 // newline puts a line break in front of what comes next.
-func (f *printer) newline(indent int, g gap) { f.gap, f.indent, f.base = g, indent, indent }
+func (f *printer) newline(indent int, g gap) {
+	f.gap, f.indent, f.base, f.open = g, indent, indent, f.open[:0]
+}
+
+// outer is the indentation of the line that holds the innermost open bracket, or of the statement's first.
+func (f *printer) outer() int {
+	if n := len(f.open); n > 0 {
+		return f.open[n-1]
+	}
+	return f.base
+}
 
 // literal prints what is no token of the source.
 func (f *printer) literal(s string) { f.out.WriteString(s) }
@@ -69,14 +81,28 @@ func (f *printer) emit(i int) {
 	}
 	f.flush(i)
 	if f.gap == join && t.First && !f.flat && !f.remark && f.breaks(i) {
-		f.gap, f.indent = line, f.base+1
+		f.gap, f.indent = line, f.outer()+1
 		if closes(t.Text) {
-			f.indent = f.base
+			f.indent--
 		}
 	}
-	f.separate(t.Pos.Line, f.prev >= 0 && (f.remark || f.spaced(f.prev, i)))
+	f.separate(t.Pos.Line, f.spaceBefore(i))
 	f.out.WriteString(t.Text)
 	f.prev, f.remark, f.at = i, false, t.Pos.Line
+	switch {
+	case t.Text == "(" || t.Text == "[" || t.Text == "{":
+		f.open = append(f.open, f.current)
+	case closes(t.Text) && len(f.open) > 0:
+		f.open = f.open[:len(f.open)-1]
+	}
+}
+
+// spaceBefore reports whether a space stands in front of token i, unless a line break does.
+func (f *printer) spaceBefore(i int) bool {
+	if f.remark {
+		return !closes(f.p.Tokens[i].Text)
+	}
+	return f.prev >= 0 && f.spaced(f.prev, i)
 }
 
 // separate prints the gap in front of what begins on a line of the source.
@@ -97,6 +123,7 @@ func (f *printer) separate(source int32, space bool) {
 		for range f.indent {
 			f.out.WriteString(indentation)
 		}
+		f.current = f.indent
 	}
 }
 
@@ -113,7 +140,7 @@ func (f *printer) flushOne(i int) {
 	text := strings.TrimRight(strings.ReplaceAll(c.Text, "\r\n", "\n"), " \t\r\n")
 	g, indent := f.gap, f.indent
 	if g == join {
-		indent = f.base + 1
+		indent = f.outer() + 1
 	}
 	if c.First {
 		f.gap, f.indent = max(g, line), indent

@@ -15,7 +15,8 @@ type lexer struct {
 	line     int32
 	col      int32
 	mode     Mode
-	fresh    bool // nothing stands on this line yet
+	fresh    bool  // no token stands on this line yet
+	noted    int32 // the line on which the last comment ended
 	tokens   []Token
 	comments []Comment
 	errors   diag.List
@@ -100,15 +101,16 @@ func width(text string) int32 {
 
 func (l *lexer) comment(size int) {
 	text := l.src[l.at : l.at+size]
-	l.comments = append(l.comments, Comment{Text: strings.TrimRight(text, "\r"), Pos: l.pos(), Token: len(l.tokens), First: l.fresh})
+	l.comments = append(l.comments, Comment{Text: strings.TrimRight(text, "\r"), Pos: l.pos(), Token: len(l.tokens), First: l.fresh && l.noted != l.line})
 	l.at += size
 	if n := strings.Count(text, "\n"); n > 0 {
 		l.line += int32(n)
 		l.col = width(text[strings.LastIndexByte(text, '\n')+1:]) + 1
-		l.fresh = true
+		l.fresh, l.noted = true, l.line
 		return
 	}
 	l.col += width(text)
+	l.noted = l.line
 }
 
 func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }

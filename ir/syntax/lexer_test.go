@@ -110,6 +110,15 @@ func TestPositions(t *testing.T) {
 	assert.Equal(t, Comment{Text: "/* ü\n é*/", Pos: diag.Pos{Line: 1, Col: 4, Offset: 4}, Token: 1}, comments[0])
 }
 
+func TestComments(t *testing.T) {
+	_, comments, _ := Lex("/*a*/ // b\nx /*c*/\n/*d\n*/ /*e*/ y // f\n// g", Gk)
+	var got []string
+	for _, c := range comments {
+		got = append(got, fmt.Sprintf("%q %d %v", c.Text, c.Token, c.First))
+	}
+	assert.Equal(t, []string{`"/*a*/" 0 true`, `"// b" 0 false`, `"/*c*/" 1 false`, `"/*d\n*/" 1 true`, `"/*e*/" 1 false`, `"// f" 2 false`, `"// g" 2 true`}, got)
+}
+
 func TestKeywords(t *testing.T) {
 	for _, w := range Keywords() {
 		assert.True(t, isKeyword(w, Gk), w)
