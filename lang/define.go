@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"strings"
+
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/syntax"
@@ -130,19 +132,23 @@ func (k *kernel) emitScatter(s *stmt) {
 		d.At = append(d.At, l.as(t, ir.I64))
 	}
 	d.Body = l.as(s.value, d.Acc)
-	if sym := k.names[s.ast.Text]; sym.tensor != s.v {
+	k.emit(d)
+	switch sym := k.names[s.ast.Text]; {
+	case sym.scalar != nil:
+		k.emitVia(s, d, d.Acc, sym.scalar)
+	case sym.tensor != s.v:
 		d.Init = sym.tensor.tensor
 	}
-	k.emit(d)
-	if s.typ.IsValid() && s.typ != s.v.typ {
-		d.Out = &tensor.Tensor{Name: s.ast.Text + ".sum", Type: s.typ, Extents: s.v.tensor.Extents, Role: tensor.Temp, Pos: s.ast.Pos}
-		k.addTemp(s, d.Out)
-		k.emitCopy(s, d.Out)
+	if s.typ.IsValid() && s.typ != s.v.typ && d.Out == s.v.tensor {
+		k.emitVia(s, d, s.typ, nil)
 	}
 }
 
-// emitCopy defines s's tensor as another of its shape, converted.
-func (k *kernel) emitCopy(s *stmt, from *tensor.Tensor) {
+// emitVia makes a scatter combine in an intermediate of another type first. A scalar parameter that is updated in place joins
+// behind it.
+func (k *kernel) emitVia(s *stmt, d *tensor.Scatter, t ir.Type, start *ir.Scalar) {
+	d.Out = &tensor.Tensor{Name: s.ast.Text + ".sum", Type: t, Extents: s.v.tensor.Extents, Role: tensor.Temp, Pos: s.ast.Pos}
+	k.addTemp(s, d.Out)
 	m := &tensor.Map{Out: s.v.tensor, Pos: s.ast.Pos}
 	var at []*ir.Expr
 	for i, hi := range s.v.hi {
@@ -150,7 +156,14 @@ func (k *kernel) emitCopy(s *stmt, from *tensor.Tensor) {
 		m.Free = append(m.Free, ir.Span{Axis: axis, Lo: ir.Int64(0), Hi: hi})
 		at = append(at, ir.Name(axis))
 	}
-	m.Body = ir.Cast(s.v.typ, tensor.ReadOf(from, tensor.Edge{}, at...)).At(s.ast.Pos)
+	m.Body = tensor.ReadOf(d.Out, tensor.Edge{}, at...).At(s.ast.Pos)
+	if start != nil {
+		m.Body = ir.NewExpr(d.Op.Op, t, nil, s.ast.Pos, convert(ir.Name(start), t, s.ast.Pos), m.Body)
+	}
+	if s.typ.IsValid() {
+		m.Body = ir.Cast(s.typ, m.Body).At(s.ast.Pos)
+	}
+	m.Body = ir.Cast(s.v.typ, m.Body).At(s.ast.Pos)
 	k.emit(m)
 }
 
@@ -164,8 +177,10 @@ func (k *kernel) prove() {
 			index, pos = show(n), n.Pos
 		}
 		message := k.outside(f, index)
-		if last != nil && access == f.Pos {
-			last.Message += "; " + message // another subscript of the same access
+		if last != nil && access == f.Pos { // another subscript of the same access, or the same one again in a macro
+			if !strings.Contains(last.Message, message) {
+				last.Message += "; " + message
+			}
 			continue
 		}
 		last = k.fail(pos, "bounds", "%s", message).WithFix("guard it with if or where, or give it a boundary: %s@zero[…]", f.Of.Name)

@@ -282,9 +282,9 @@ func (k *kernel) result(p *Param) {
 		k.fail(p.Pos, "twice", "result %s is declared twice", p.Text).WithNote(k.results[p.Text].pos, "first declared here")
 		return
 	}
-	if old := k.names[p.Text]; old != nil && old.tensor != nil {
-		if !k.inPlace(old.tensor, v) {
-			k.fail(p.Pos, "twice", "%s is a parameter of another type or shape, too", p.Text).WithNote(old.pos, "declared here")
+	if old := k.names[p.Text]; old != nil && (old.tensor != nil || old.scalar != nil) {
+		if !k.inPlace(old, v) {
+			k.fail(p.Pos, "twice", "%s is a size, or a parameter of another type or shape, too", p.Text).WithNote(old.pos, "declared here")
 		}
 	} else if !k.declare(p.Word, &symbol{tensor: v}) {
 		ok = false
@@ -296,7 +296,11 @@ func (k *kernel) result(p *Param) {
 }
 
 // inPlace reports whether a result of a parameter's name has its type and extents.
-func (k *kernel) inPlace(param, result *variable) bool {
+func (k *kernel) inPlace(old *symbol, result *variable) bool {
+	if s := old.scalar; s != nil {
+		return !s.IsSize && result.rank == 0 && (s.Type == result.typ || result.typ == lostType)
+	}
+	param := old.tensor
 	if param.typ != result.typ && param.typ != lostType && result.typ != lostType || param.rank != result.rank {
 		return false
 	}
