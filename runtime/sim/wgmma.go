@@ -87,7 +87,7 @@ func (c *compiler) groupMma(s *simt.Mma, d registers, acc operand) {
 		}
 		adds := acc.of(w)[lowest(w.mask)].Bool()
 		w.takeOff(s, o, d, x.regs, x.smem, adds)
-		o.start(w.blk.run, func() {
+		o.apply = func() {
 			u := &w.blk.run.unit
 			u.resize(shape, a)
 			if x.smem {
@@ -97,8 +97,13 @@ func (c *compiler) groupMma(s *simt.Mma, d registers, acc operand) {
 			}
 			y.read(w, u.b, &descB, a.K)
 			shape.multiply(w, u, d, adds)
-		})
+		}
 		w.async.wgmma.add(o, 0)
+		if w.blk.run.early() {
+			for _, older := range w.async.wgmma.ops { // the unit works in order
+				older.finish()
+			}
+		}
 	})
 }
 
