@@ -138,6 +138,9 @@ func optional(opening string, read func(*syntax.Parser) any) func(*syntax.Parser
 // production lets participle read a T through syntax.Parser. read returns nil where nothing of the kind begins.
 func production[T any](g *grammar, read func(*syntax.Parser) any) participle.Option {
 	return participle.ParseTypeWith(func(lex *lexer.PeekingLexer) (out T, err error) {
+		if g.fault != nil { // participle tries what else could stand there
+			return out, g.fault
+		}
 		g.p.At = g.window.token(lex)
 		var x any
 		if d := g.p.Catch(func() { x = read(g.p) }); d != nil {

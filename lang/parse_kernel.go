@@ -70,7 +70,11 @@ func (r *reader) params(k *Kernel) []*Param {
 
 // lose skips the parameter that begins at start. Its name is lost, and so are the sizes that it may bind.
 func (r *reader) lose(k *Kernel, start int) {
-	r.p.At = r.nextInList(start)
+	end := r.nextInList(start)
+	if end < r.p.At { // a bracket that does not close hid the mistake
+		end = r.nextInList(r.p.At)
+	}
+	r.p.At = end
 	for _, t := range r.p.Tokens[start:r.p.At] {
 		k.loseName(t)
 	}
@@ -121,7 +125,9 @@ func (r *reader) body(k *Kernel) {
 		}
 	}
 	if !p.Is("}") {
-		r.attempt(func() { p.Expected("a statement or '}'") })
+		if len(r.errs) < syntax.MaxErrors {
+			r.attempt(func() { p.Expected("a statement or '}'") })
+		}
 		for _, p := range k.Results { // which may be defined in what could not be read
 			k.Lost[p.Text] = true
 		}

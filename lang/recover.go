@@ -32,7 +32,7 @@ func beginsStatement(p *syntax.Parser, i int) bool {
 }
 
 // definesName reports whether NAME, NAME[…], NAME@boundary or NAME@boundary[…] at token i is followed by =, an update or a
-// colon.
+// colon. Updates that the language does not have count too.
 func definesName(p *syntax.Parser, i int) bool {
 	tokens := p.Tokens
 	if tokens[i].Kind != syntax.NameTok {
@@ -40,6 +40,9 @@ func definesName(p *syntax.Parser, i int) bool {
 	}
 	if name := tokens[i].Text; (name == "max" || name == "min") && tokens[i+1].Text == "=" {
 		return false // the operator of a statement whose name stands on the line before
+	}
+	if i > 0 && (tokens[i-1].Text == ":" || tokens[i-1].Text == "@") {
+		return false // a dtype or a boundary
 	}
 	i++
 	if tokens[i].Text == "@" && tokens[i+1].Kind != syntax.End {
@@ -49,7 +52,7 @@ func definesName(p *syntax.Parser, i int) bool {
 	switch tokens[i].Text {
 	case "=", "+=", ":":
 		return true
-	case "max", "min":
+	case "max", "min", "-", "*", "/", "%":
 		return tokens[i+1].Text == "="
 	}
 	return false
