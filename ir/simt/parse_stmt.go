@@ -140,9 +140,7 @@ func (r *reader) branch(head Head) Stmt {
 	s := &If{Head: head, Cond: r.value(ir.Bool_), Then: r.block()}
 	if r.Accept("else") {
 		if t := r.Peek(); r.Accept("if") {
-			if r.depth++; r.depth > maxNesting {
-				r.Fail(t.Pos, "limit", "more than %d branches in a row", maxNesting)
-			}
+			r.depth++
 			s.Else = []Stmt{r.branch(Head{t.Pos})}
 			r.depth--
 		} else {
