@@ -175,9 +175,10 @@ func (r *reader) scalar() {
 	if ty.IsPacked() {
 		r.fail(name.Pos, "%s cannot be of type %s", s.Name, ty)
 	}
-	if r.scalars[s.Name] != nil || r.reads[s.Name] != nil {
+	if old := r.reads[s.Name]; r.scalars[s.Name] != nil || old != nil && old.Role != Result {
 		r.fail(name.Pos, "%s is declared twice", s.Name)
 	}
+	delete(r.reads, s.Name) // a scalar that is updated in place is read, not the result of its name
 	if r.Accept(">=") {
 		s.Lo = r.integer("a number")
 	}

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
@@ -105,10 +106,11 @@ func (v *verifier) program() {
 	for _, t := range p.Results {
 		v.need(!results[t.Name], "the result %s is given twice", t.Name)
 		results[t.Name] = true
-		if in := params[t.Name]; in != nil {
+		switch in := params[t.Name]; {
+		case in != nil:
 			v.inPlace(in, t)
-		} else {
-			unique(t.Name)
+		case len(t.Extents) > 0 || !slices.ContainsFunc(p.Scalars, func(s *ir.Scalar) bool { return s.Name == t.Name && s.Type == t.Type && !s.IsSize }):
+			unique(t.Name) // else a scalar parameter that is updated in place
 		}
 		v.tensor(t, Result)
 	}
