@@ -54,8 +54,8 @@ func spellings() []spelling {
 		{OpExp2Fast, byWidth("exp2_fast($0)", "exp2($0)", ""), any_("simt.Exp2($0)")},
 		{OpRsqrtFast, byWidth("rsqrt_fast($0)", "rsqrt($0)", ""), any_("simt.Rsqrt($0)")},
 		{OpDivFast, byWidth("__fdividef($0, $1)", "__ddiv_rn($0, $1)", ""), any_("$0 / $1")},
-		{OpIsNaN, any_("is_nan($0)"), any_("simt.IsNaN($0)")},
-		{OpIsInf, any_("is_inf($0)"), any_("simt.IsInf($0)")},
+		{OpIsNaN, Spell{"float": "is_nan($0)"}, Spell{"float": "simt.IsNaN($0)"}},
+		{OpIsInf, Spell{"float": "is_inf($0)"}, Spell{"float": "simt.IsInf($0)"}},
 		{OpRand, any_("philox_rand($*)"), any_("simt.Rand($*)")},
 	}
 	return append(append(arithmetic, functions()...), logic()...)
@@ -84,14 +84,24 @@ func functions() (out []spelling) {
 	return out
 }
 
+// comparison compares numbers, and truth values where boolean is not empty by that.
+func comparison(infix, boolean string) Spell {
+	text := "$0 " + infix + " $1"
+	s := Spell{"float": text, "int": text, "bool": text}
+	if boolean != "" {
+		s["bool"] = boolean
+	}
+	return s
+}
+
 func logic() []spelling {
 	return []spelling{
-		{OpEq, any_("$0 == $1"), any_("$0 == $1")},
-		{OpNe, any_("$0 != $1"), any_("$0 != $1")},
-		{OpLt, any_("$0 < $1"), Spell{"*": "$0 < $1", "bool": "simt.Less($0, $1)"}},
-		{OpLe, any_("$0 <= $1"), Spell{"*": "$0 <= $1", "bool": "!simt.Less($1, $0)"}},
-		{OpGt, any_("$0 > $1"), Spell{"*": "$0 > $1", "bool": "simt.Less($1, $0)"}},
-		{OpGe, any_("$0 >= $1"), Spell{"*": "$0 >= $1", "bool": "!simt.Less($0, $1)"}},
+		{OpEq, comparison("==", ""), comparison("==", "")},
+		{OpNe, comparison("!=", ""), comparison("!=", "")},
+		{OpLt, comparison("<", ""), comparison("<", "simt.Less($0, $1)")},
+		{OpLe, comparison("<=", ""), comparison("<=", "!simt.Less($1, $0)")},
+		{OpGt, comparison(">", ""), comparison(">", "simt.Less($1, $0)")},
+		{OpGe, comparison(">=", ""), comparison(">=", "!simt.Less($0, $1)")},
 		{OpAnd, any_("$0 && $1"), any_("$0 && $1")},
 		{OpOr, any_("$0 || $1"), any_("$0 || $1")},
 		{OpNot, any_("!$0"), any_("!$0")},

@@ -11,7 +11,7 @@ enum explicit export extern false float for friend goto if inline int long mutab
 or or_eq private protected public register reinterpret_cast requires return short signed sizeof static static_assert static_cast
 struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
 while xor xor_eq restrict
-threadIdx blockIdx blockDim gridDim warpSize main shared_memory failure
+threadIdx blockIdx blockDim gridDim warpSize main shared_memory shared_base failure
 linux unix i386 NULL EOF NAN INFINITY HUGE_VAL BUFSIZ RAND_MAX CHAR_BIT CHAR_MIN CHAR_MAX SCHAR_MIN SCHAR_MAX UCHAR_MAX SHRT_MIN
 SHRT_MAX USHRT_MAX INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN LLONG_MAX ULLONG_MAX PATH_MAX NAME_MAX PIPE_BUF
 EXIT_SUCCESS EXIT_FAILURE MB_CUR_MAX MB_LEN_MAX CLOCKS_PER_SEC TIME_UTC FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL FP_NORMAL MATH_ERRNO

@@ -1,4 +1,4 @@
-#define DEV static __device__ __forceinline__
+#define DEV __device__ __forceinline__
 
 typedef signed char i8;
 
@@ -396,4 +396,276 @@ DEV void gkc_fail(gkc_failure *f, i32 code, i32 args, i64 a, i64 b, i64 c, i64 d
     atomicExch(&f->lock, 0u);
     done = true;
   }
+}
+
+// Caches.
+
+#define EVICT_NORMAL 0x1000000000000000ull
+#define EVICT_FIRST 0x12F0000000000000ull
+#define EVICT_LAST 0x14F0000000000000ull
+
+template <class T> DEV T load_stream(const T *p) {
+  T out;
+  if constexpr (sizeof(T) == 16) {
+    u32 *const r = (u32 *)&out;
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "l"(p) : "memory");
+  } else if constexpr (sizeof(T) == 8) {
+    asm volatile("ld.global.L1::no_allocate.u64 %0, [%1];" : "=l"(*(u64 *)&out) : "l"(p) : "memory");
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("ld.global.L1::no_allocate.u32 %0, [%1];" : "=r"(*(u32 *)&out) : "l"(p) : "memory");
+  } else {
+    out = *p;
+  }
+  return out;
+}
+
+template <class T> DEV T load_kept(const T *p, u64 policy) {
+  T out;
+  if constexpr (sizeof(T) == 16) {
+    u32 *const r = (u32 *)&out;
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "l"(p), "l"(policy) : "memory");
+  } else if constexpr (sizeof(T) == 8) {
+    asm volatile("ld.global.L2::cache_hint.u64 %0, [%1], %2;" : "=l"(*(u64 *)&out) : "l"(p), "l"(policy) : "memory");
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(*(u32 *)&out) : "l"(p), "l"(policy) : "memory");
+  } else {
+    out = *p;
+  }
+  return out;
+}
+
+template <class T> DEV T load_first(const T *p) { return load_kept(p, EVICT_FIRST); }
+
+template <class T> DEV T load_last(const T *p) { return load_kept(p, EVICT_LAST); }
+
+template <class T> DEV T load_vector_volatile(const T *p) {
+  T out;
+  if constexpr (sizeof(T) == 16) {
+    u32 *const r = (u32 *)&out;
+    asm volatile("ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "l"(p) : "memory");
+  } else if constexpr (sizeof(T) == 8) {
+    asm volatile("ld.volatile.u64 %0, [%1];" : "=l"(*(u64 *)&out) : "l"(p) : "memory");
+  } else {
+    static_assert(sizeof(T) == 4, "a vector is 4, 8 or 16 bytes");
+    asm volatile("ld.volatile.u32 %0, [%1];" : "=r"(*(u32 *)&out) : "l"(p) : "memory");
+  }
+  return out;
+}
+
+template <class T> DEV void store_stream(T *p, T x) {
+  if constexpr (sizeof(T) == 16) {
+    const u32 *const r = (const u32 *)&x;
+    asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+  } else if constexpr (sizeof(T) == 8) {
+    asm volatile("st.global.cs.u64 [%0], %1;" ::"l"(p), "l"(*(u64 *)&x) : "memory");
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("st.global.cs.u32 [%0], %1;" ::"l"(p), "r"(*(u32 *)&x) : "memory");
+  } else {
+    *p = x;
+  }
+}
+
+template <class T> DEV void store_kept(T *p, T x, u64 policy) {
+  if constexpr (sizeof(T) == 16) {
+    const u32 *const r = (const u32 *)&x;
+    asm volatile("st.global.L2::cache_hint.v4.u32 [%0], {%1, %2, %3, %4}, %5;" ::"l"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(policy) : "memory");
+  } else if constexpr (sizeof(T) == 8) {
+    asm volatile("st.global.L2::cache_hint.u64 [%0], %1, %2;" ::"l"(p), "l"(*(u64 *)&x), "l"(policy) : "memory");
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(p), "r"(*(u32 *)&x), "l"(policy) : "memory");
+  } else {
+    *p = x;
+  }
+}
+
+template <class T> DEV void store_first(T *p, T x) { store_kept(p, x, EVICT_FIRST); }
+
+template <class T> DEV void store_last(T *p, T x) { store_kept(p, x, EVICT_LAST); }
+
+// Shared memory, and that of other blocks of the cluster.
+
+DEV u32 shared_address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
+
+template <class T> DEV T *peer(T *p, u32 rank) {
+  T *q;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(q) : "l"(p), "r"(rank));
+  return q;
+}
+
+DEV u32 peer_address(u32 address, u32 rank) {
+  u32 q;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(q) : "r"(address), "r"(rank));
+  return q;
+}
+
+DEV i32 cluster_rank() {
+  i32 r;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+}
+
+// Values that the compiler must not look through, and moments that it must not move.
+
+DEV f32 pin(f32 x) {
+  asm volatile("" : "+f"(x)::"memory");
+  return x;
+}
+DEV f64 pin(f64 x) {
+  asm volatile("" : "+d"(x)::"memory");
+  return x;
+}
+DEV i32 pin(i32 x) {
+  asm volatile("" : "+r"(x)::"memory");
+  return x;
+}
+DEV u32 pin(u32 x) {
+  asm volatile("" : "+r"(x)::"memory");
+  return x;
+}
+DEV i64 pin(i64 x) {
+  asm volatile("" : "+l"(x)::"memory");
+  return x;
+}
+DEV u64 pin(u64 x) {
+  asm volatile("" : "+l"(x)::"memory");
+  return x;
+}
+DEV i16 pin(i16 x) {
+  asm volatile("" : "+h"(x)::"memory");
+  return x;
+}
+DEV u16 pin(u16 x) {
+  asm volatile("" : "+h"(x)::"memory");
+  return x;
+}
+DEV i8 pin(i8 x) { return (i8)pin((i32)x); }
+DEV u8 pin(u8 x) { return (u8)pin((u32)x); }
+DEV bool pin(bool x) { return pin((u32)x) != 0; }
+
+DEV u32 clock_cycles() {
+  u32 c;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(c)::"memory");
+  return c;
+}
+
+DEV bool elect(u32 mask) {
+#if __CUDA_ARCH__ >= 900
+  u32 p;
+  asm volatile("{\n.reg .pred q;\nelect.sync _|q, %1;\nselp.u32 %0, 1, 0, q;\n}" : "=r"(p) : "r"(mask));
+  return p != 0;
+#else
+  return (threadIdx.x & 31u) == (u32)(__ffs((int)mask) - 1);
+#endif
+}
+
+// Barriers.
+
+DEV void named_sync(u32 id, u32 threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+
+DEV void named_arrive(u32 id, u32 threads) { asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
+
+DEV void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+
+DEV void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+
+DEV void mbar_init(u32 bar, u32 count) { asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count) : "memory"); }
+
+DEV void mbar_arrive(u32 bar) { asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(bar) : "memory"); }
+
+// No .release.cluster: that form fences all memory of the device, and who arrives has only read.
+DEV void mbar_arrive_peer(u32 bar, u32 rank) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(peer_address(bar, rank)) : "memory");
+}
+
+DEV void mbar_expect(u32 bar, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+}
+
+DEV void mbar_expect_peer(u32 bar, u32 rank, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cluster.b64 _, [%0], %1;" ::"r"(peer_address(bar, rank)), "r"(bytes) : "memory");
+}
+
+DEV void mbar_wait(u32 bar, u32 parity) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN;\n}" ::"r"(bar), "r"(parity) : "memory");
+#else
+  asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.test_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra AGAIN;\n}" ::"r"(bar), "r"(parity) : "memory");
+#endif
+}
+
+// Fences, queues and dependent launches.
+
+DEV void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+DEV void fence_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+
+DEV void fence_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+DEV void fence_wgmma() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+
+DEV void cp_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+template <int GROUPS> DEV void cp_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(GROUPS) : "memory"); }
+
+DEV void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+template <int GROUPS> DEV void bulk_wait() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"(GROUPS) : "memory"); }
+
+template <int GROUPS> DEV void bulk_waitread() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(GROUPS) : "memory"); }
+
+DEV void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+
+template <int GROUPS> DEV void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(GROUPS) : "memory"); }
+
+DEV void grid_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+DEV void grid_release() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+
+template <int REGISTERS> DEV void registers_up() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS)); }
+
+template <int REGISTERS> DEV void registers_down() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS)); }
+
+// Copies by one thread; of what is not copied zeros are stored.
+
+DEV void cp_4(u32 to, const void *from, u32 bytes) { asm volatile("cp.async.ca.shared::cta.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory"); }
+
+DEV void cp_8(u32 to, const void *from, u32 bytes) { asm volatile("cp.async.ca.shared::cta.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory"); }
+
+DEV void cp_16(u32 to, const void *from, u32 bytes) { asm volatile("cp.async.cg.shared::cta.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory"); }
+
+// What the driver makes of a global array for the copy engine.
+struct __align__(64) tensor_map { u64 opaque[16]; };
+
+DEV void prefetch_map(const tensor_map *m) { asm volatile("prefetch.tensormap [%0];" ::"l"(m) : "memory"); }
+
+// Descriptors of tiles of 128-byte rows with the 128-byte swizzle.
+
+DEV u64 desc_k(u32 address) { return 0x4000004000010000ull | (u64)((address & 0x3FFFF) >> 4); }
+
+DEV u64 desc_mn(u32 address, u32 slab) { return 0x4000004000000000ull | (u64)((slab & 0x3FFFF) >> 4) << 16 | (u64)((address & 0x3FFFF) >> 4); }
+
+// Matrices of 8x8 elements of 16 bits.
+
+DEV void ldmatrix(u32 from, u32 &a) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(from) : "memory"); }
+DEV void ldmatrix(u32 from, u32 &a, u32 &b) { asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(from) : "memory"); }
+DEV void ldmatrix(u32 from, u32 &a, u32 &b, u32 &c, u32 &d) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(from) : "memory");
+}
+
+DEV void ldmatrix_trans(u32 from, u32 &a) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(from) : "memory"); }
+DEV void ldmatrix_trans(u32 from, u32 &a, u32 &b) { asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(from) : "memory"); }
+DEV void ldmatrix_trans(u32 from, u32 &a, u32 &b, u32 &c, u32 &d) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(from) : "memory");
+}
+
+DEV void stmatrix(u32 to, u32 a) { asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(to), "r"(a) : "memory"); }
+DEV void stmatrix(u32 to, u32 a, u32 b) { asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory"); }
+DEV void stmatrix(u32 to, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+
+DEV void stmatrix_trans(u32 to, u32 a) { asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(to), "r"(a) : "memory"); }
+DEV void stmatrix_trans(u32 to, u32 a, u32 b) { asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(a), "r"(b) : "memory"); }
+DEV void stmatrix_trans(u32 to, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
