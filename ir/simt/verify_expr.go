@@ -187,7 +187,7 @@ func checkConversion(e *ir.Expr, from ir.Type) error {
 	ok := !from.IsPacked() && !to.IsPacked()
 	switch e.Op {
 	case ir.OpWiden:
-		ok = ok && !from.IsBool() && !to.IsBool() && (!from.IsFloat() || to.IsFloat() && to.Bits() >= from.Bits()) && (to.IsFloat() || to.Bits() >= from.Bits())
+		ok = ok && !from.IsBool() && !to.IsBool() && (!from.IsFloat() || to.IsFloat() && to.Bits() >= from.Bits())
 	case ir.OpBitcast:
 		ok = from.Bits() == to.Bits() && !from.IsBool() && !to.IsBool()
 	}

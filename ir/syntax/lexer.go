@@ -133,6 +133,12 @@ func (l *lexer) name() {
 	}
 }
 
+// nameFollows reports whether s begins with a letter or a digit.
+func nameFollows(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r == '_' || unicode.IsLetter(r) || unicode.Is(unicode.Nd, r)
+}
+
 func nameSize(s string, mode Mode) int {
 	i := 0
 	for i < len(s) {
@@ -140,7 +146,7 @@ func nameSize(s string, mode Mode) int {
 			i++
 			continue
 		} else if c < utf8.RuneSelf {
-			if mode == IR && i > 0 && (c == '\'' || c == '.' && i+1 < len(s) && (isLetter(s[i+1]) || isDigit(s[i+1]))) {
+			if mode == IR && i > 0 && (c == '\'' || c == '.' && nameFollows(s[i+1:])) {
 				i++
 				continue
 			}
