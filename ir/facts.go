@@ -39,10 +39,11 @@ type frame struct {
 	before state
 }
 
-// fact is an inequality p >= 0. seen has a bit for each of its atoms, modulo 64.
+// fact is an inequality p >= 0. seen has a bit for each of its atoms, modulo 64; top is the innermost of them.
 type fact struct {
 	p    Poly
 	seen uint64
+	top  atom
 }
 
 // rule says that coef * of is to. It rewrites products of divisor and exact quotient, and names that are equal to others.
@@ -67,9 +68,9 @@ type state struct{ atoms, facts, either, rules, trail int }
 
 // Limits of effort.
 const (
-	effortOfAll    = 60_000 // goals, of all proofs together
+	effortOfAll    = 20_000 // goals, of all proofs together
 	effortOfAccess = 8      // more of them, for every access
-	effortOfProof  = 400    // goals, of one
+	effortOfProof  = 200    // goals, of one
 	maxFacts       = 2_000
 )
 
@@ -284,6 +285,14 @@ var contrary = map[*Op]*Op{OpEq: OpNe, OpNe: OpEq, OpLt: OpGe, OpLe: OpGt, OpGt:
 // learn takes p >= 0 as known, and what follows from it at once.
 func (f *Facts) learn(p Poly) { f.learnFrom(p, 0) }
 
+// inner orders atoms: those of inner binders first, later ones first.
+func (f *Facts) inner(a, b atom) int {
+	if d := f.atoms[b].depth - f.atoms[a].depth; d != 0 {
+		return int(d)
+	}
+	return int(b) - int(a)
+}
+
 // maxProjection is how deep facts about operations become facts about their operands.
 const maxProjection = 4
 
@@ -292,13 +301,15 @@ func (f *Facts) learnFrom(p Poly, level int) {
 	if _, constant := p.constant(); constant || !p.known() || len(f.facts) >= maxFacts {
 		return
 	}
-	seen := uint64(0)
+	seen, top := uint64(0), p[0].of[0]
 	for _, t := range p {
-		for _, x := range t.of {
-			seen |= 1 << (x % 64)
+		for _, x := range t.of[:t.of.degree()] {
+			if seen |= 1 << (x % 64); f.inner(x, top) < 0 {
+				top = x
+			}
 		}
 	}
-	f.facts = append(f.facts, fact{p, seen &^ 1})
+	f.facts = append(f.facts, fact{p, seen, top})
 	f.bounds(p, level)
 	if level < maxProjection {
 		f.project(p, level+1)

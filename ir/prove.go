@@ -11,6 +11,7 @@ type proof struct {
 	*Facts
 	left  int
 	depth int
+	ups   int // of maxUps
 	goals []goal
 }
 
@@ -97,6 +98,9 @@ func (f *Facts) fromLowest(p Poly) bool {
 
 // holds reports whether p >= 0 can be shown.
 func (s *proof) holds(p Poly) bool {
+	if s.left <= 0 || s.effort <= 0 {
+		return false
+	}
 	p = s.reduce(p).tight()
 	if s.atLeast(p, 0) {
 		return true
@@ -112,9 +116,6 @@ func (s *proof) holds(p Poly) bool {
 	}
 	s.left--
 	s.effort -= 1 + len(s.facts)/64
-	if s.left < 0 || s.effort < 0 {
-		return false
-	}
 	i := len(s.goals)
 	s.goals = append(s.goals, goal{hash: h, p: p}) // no, while it is being tried
 	s.depth++
@@ -127,12 +128,7 @@ func (s *proof) holds(p Poly) bool {
 // eliminate tries the atoms of p, the innermost first.
 func (s *proof) eliminate(p Poly) bool {
 	atoms := p.atoms()
-	slices.SortFunc(atoms, func(a, b atom) int {
-		if d := s.atoms[b].depth - s.atoms[a].depth; d != 0 {
-			return int(d)
-		}
-		return int(b) - int(a)
-	})
+	slices.SortFunc(atoms, s.inner)
 	for _, x := range atoms {
 		c, rest, _ := p.split(x) // of a power of x, one factor is replaced
 		sign := s.sign(c)
@@ -171,13 +167,31 @@ func (s *proof) byFacts(x atom, c, rest Poly, sign int) bool {
 		return false
 	}
 	for i := len(s.facts) - 1; i >= 0; i-- {
-		if s.facts[i].seen&(1<<(x%64)) != 0 && s.byFact(s.facts[i].p, x, c, rest, sign) {
+		if s.facts[i].top == x && s.byFact(s.facts[i].p, x, c, rest, sign) {
 			return true
 		}
+	}
+	if s.ups < maxUps && s.upwards(x, c, rest, sign) {
+		return true
 	}
 	r := s.atoms[x].interval
 	return sign > 0 && r.lo != noLow && s.holds(c.times(r.lo).plus(1, rest)) ||
 		sign < 0 && r.hi != noHigh && s.holds(c.times(r.hi).plus(1, rest))
+}
+
+// maxUps is how often a proof may replace an atom by an inner one. More of it goes in circles.
+const maxUps = 2
+
+// upwards uses facts that bound x by atoms further inside.
+func (s *proof) upwards(x atom, c, rest Poly, sign int) bool {
+	s.ups++
+	defer func() { s.ups-- }()
+	for i := len(s.facts) - 1; i >= 0; i-- {
+		if f := &s.facts[i]; f.top != x && f.seen&(1<<(x%64)) != 0 && s.byFact(f.p, x, c, rest, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // byFact uses a fact k * x + other >= 0.
@@ -189,8 +203,17 @@ func (s *proof) byFact(fact Poly, x atom, c, rest Poly, sign int) bool {
 	if sign < 0 {
 		k, c = k.negative(), c.negative() // the fact says k * x <= other
 	}
+	if m, ok := c.ratio(k); ok && (s.atLeast(m, 0) || s.atLeast(k, 1)) {
+		return s.holds(rest.minus(m.mul(other)))
+	}
+	if _, number := k.constant(); !number && s.depth > maxScaled {
+		return false // each such step makes the goal larger
+	}
 	return s.atLeast(k, 1) && s.holds(k.mul(rest).minus(c.mul(other)))
 }
+
+// maxScaled is how deep in a proof a goal may be multiplied by an expression.
+const maxScaled = 2
 
 // byRemainder uses that a lies between b * q and b * q + b - 1, where q = a / b occurs as well.
 func (s *proof) byRemainder(atoms []atom, x atom, c, rest Poly, sign int) bool {

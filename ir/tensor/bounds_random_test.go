@@ -320,7 +320,7 @@ func testSoundness(t *testing.T, seed uint64) (proven bool) {
 }
 
 func TestProvenIsInside(t *testing.T) {
-	rounds := 500
+	rounds := 250
 	if n, err := strconv.Atoi(os.Getenv("GKC_BOUNDS_ROUNDS")); err == nil {
 		rounds = n
 	}
