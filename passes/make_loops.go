@@ -266,7 +266,7 @@ func (m *moduleMaker) check(d *tensor.Check) {
 	low := ir.Int64(64 - faultShift)
 	index := e.named("index", ir.Apply(ir.OpShr, ir.Apply(ir.OpShl, fault, low), low))
 	for code := range m.out.Sites {
-		e.add(&tile.Check{Head: tile.Head{Pos: d.Pos}, Axes: e.axes, Cond: ir.Ne(site, ir.Int64(int64(code))), Code: code, Args: []*ir.Expr{index, linear}})
+		e.add(&tile.Check{Head: tile.Head{Pos: d.Pos}, Axes: e.axes, Cond: ir.Ne(site, ir.Int64(int64(code))), Code: code, Args: []*ir.Expr{index, linear}, Of: m.array(d.Of)})
 	}
 	k.grid(spans, e)
 }

@@ -68,7 +68,7 @@ func (t *threads) stmt(s tile.Stmt) {
 		st := &simt.Store{Head: head, To: t.mem(s.To, s.At), From: []*ir.Expr{t.expr(s.Value)}, Op: s.Op}
 		t.once(s.Where, st)
 	case *tile.Check:
-		t.once(nil, &simt.Check{Head: head, Cond: t.expr(s.Cond), Code: s.Code, Args: t.exprs(s.Args)})
+		t.once(nil, &simt.Check{Head: head, Cond: t.expr(s.Cond), Code: s.Code, Args: t.exprs(s.Args), Of: t.module.arrays[s.Of]})
 	case *tile.Loop:
 		t.loop(s, t.stmts)
 	case *tile.If:

@@ -367,4 +367,5 @@ type Check struct {
 	Cond *ir.Expr
 	Code int
 	Args []*ir.Expr // i64: the offending index, then the element being computed
+	Of   *Array     // whose element that is; nil where it is no array of the module
 }

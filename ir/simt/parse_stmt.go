@@ -455,5 +455,8 @@ func (r *reader) check(head Head) Stmt {
 	for r.Accept(",") {
 		s.Args = append(s.Args, r.value(ir.I64))
 	}
+	if r.Accept("of") {
+		s.Of = r.arrayRef()
+	}
 	return s
 }

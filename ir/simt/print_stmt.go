@@ -53,6 +53,9 @@ func (p *printer) stmt(s Stmt) {
 		for _, a := range s.Args {
 			line += ", " + p.show(a, ir.I64)
 		}
+		if s.Of != nil {
+			line += " of " + s.Of.Name
+		}
 		p.line("%s", line)
 	default:
 		panic(fmt.Sprintf("simt: statement %T", s))

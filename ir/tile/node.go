@@ -222,6 +222,7 @@ type Check struct {
 	Cond *ir.Expr
 	Code int
 	Args []*ir.Expr // i64: the offending index, then the linear index of the element being computed
+	Of   *Array     // whose element that is; nil where it is no array of the module
 }
 
 // Defined lists the values that a statement defines for the statements behind it.

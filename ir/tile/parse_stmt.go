@@ -93,6 +93,9 @@ func (p *parser) check(head Head) Stmt {
 	s.Args = p.exprs(ir.I64)
 	p.Expect(",", "','")
 	s.Cond = p.value(ir.Bool_)
+	if p.Accept("of") {
+		s.Of = p.arrayUse()
+	}
 	return s
 }
 

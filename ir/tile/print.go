@@ -161,7 +161,11 @@ func (p *printer) stmt(s Stmt) {
 	case *Phase:
 		p.line("phase")
 	case *Check:
-		p.line("check%s %d %s, %s", axes(s.Axes), s.Code, index(s.Args), expr(s.Cond, ir.Bool_))
+		of := ""
+		if s.Of != nil {
+			of = " of " + s.Of.Name
+		}
+		p.line("check%s %d %s, %s%s", axes(s.Axes), s.Code, index(s.Args), expr(s.Cond, ir.Bool_), of)
 	}
 }
 

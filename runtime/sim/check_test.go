@@ -255,11 +255,11 @@ func TestFailedCheckNamesTheFirstThread(t *testing.T) {
 	v, letV := b.variable("v", ir.F32, nil)
 	index := ir.Rem(ir.Name(i), ir.Int64(50))
 	inside := ir.Lt(index, ir.Int64(5))
-	b.add(letI, letV, &simt.Check{Head: b.head(), Cond: inside, Code: 1, Args: []*ir.Expr{index, ir.Name(i)}},
+	b.add(letI, letV, &simt.Check{Head: b.head(), Cond: inside, Code: 1, Args: []*ir.Expr{index, ir.Name(i)}, Of: b.m.Arrays[1]},
 		b.load(v, x, ir.Select(inside, index, ir.Int64(0))), b.store(z, ir.Name(i), ir.Name(v)))
 	for _, workers := range []int{1, 4} {
 		_, err := b.run(t, map[string]*data.Array{"x": ramp(5)}, sim.Options{Workers: workers})
-		require.EqualError(t, err, "3:9: error: index 5 of x is outside 0..5 (dimension 0) while computing Y[0, 5] [runtime]")
+		require.EqualError(t, err, "3:9: error: index 5 of x is outside 0..5 (dimension 1) while computing Y[0, 5] [runtime]")
 	}
 }
 

@@ -222,7 +222,7 @@ func (c *compiler) check(s *simt.Check) {
 		args[i] = c.expr(a)
 	}
 	c.emit(ir.CostFree, func(w *warp) {
-		w.fail(s.Code, args)
+		w.fail(s, args)
 		w.setMask(w.pop().outer)
 	})
 	toEnd = c.here()
@@ -233,7 +233,7 @@ func (c *compiler) check(s *simt.Check) {
 type failure struct {
 	block  int64
 	thread int
-	code   int
+	check  *simt.Check
 	args   []ir.Const
 }
 
@@ -241,8 +241,8 @@ func (f *failure) before(g *failure) bool {
 	return g == nil || f.block < g.block || f.block == g.block && f.thread < g.thread
 }
 
-func (w *warp) fail(code int, args []operand) {
-	f := &failure{block: w.blk.index, thread: w.thread(bits.TrailingZeros32(w.mask)), code: code}
+func (w *warp) fail(s *simt.Check, args []operand) {
+	f := &failure{block: w.blk.index, thread: w.thread(bits.TrailingZeros32(w.mask)), check: s}
 	run := w.blk.run
 	if !f.before(run.failed) {
 		return

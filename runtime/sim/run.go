@@ -199,10 +199,10 @@ func merge(runners []*runner) (*runner, error) {
 
 // failureError says what a failed check means to the caller.
 func (l *launch) failureError(f *failure) error {
-	s := l.module.Sites[f.code]
+	s := l.module.Sites[f.check.Code]
 	what := s.Kind
 	if s.Kind == "index" && len(f.args) > 0 {
-		what = fmt.Sprintf("index %d of %s is outside %s(dimension %d)", f.args[0].Int(), s.Tensor, l.rangeText(s), s.Dim)
+		what = fmt.Sprintf("index %d of %s is outside %s(dimension %d)", f.args[0].Int(), s.Tensor, l.rangeText(s), s.Dim+1)
 	} else if s.Text != "" {
 		what += " in " + s.Text
 	}
@@ -211,29 +211,21 @@ func (l *launch) failureError(f *failure) error {
 
 func (l *launch) rangeText(s simt.Site) string {
 	for a, g := range l.memory {
-		if (callerName(a) == s.Tensor || a.Name == s.Tensor) && s.Dim < len(g.shape) {
+		if callerName(a) == s.Tensor && s.Dim < len(g.shape) {
 			return fmt.Sprintf("0..%d ", g.shape[s.Dim])
 		}
 	}
 	return ""
 }
 
-// elementOf names the element that a failed check was to compute: the kernel's only result, or the kernel itself.
+// elementOf names the element that a failed check was about, or the kernel where it was about none.
 func (l *launch) elementOf(f *failure) string {
-	var out *globalMemory
-	for a, use := range l.traits.arrays {
-		if use.written && a.Role == simt.Result {
-			if out != nil {
-				return l.kernel.Name
-			}
-			out = l.memory[a]
-		}
+	g := l.memory[f.check.Of]
+	if g == nil || len(f.args) < 2 {
+		return "kernel " + l.kernel.Name
 	}
-	if out == nil || len(f.args) < 2 {
-		return l.kernel.Name
+	if e := f.args[1].Int(); e >= 0 && e < int64(g.n) {
+		return g.element(int(e))
 	}
-	if e := f.args[1].Int(); e >= 0 && e < int64(out.n) {
-		return callerName(out.Array) + subscriptText(out.shape, int(e))
-	}
-	return callerName(out.Array)
+	return callerName(g.Array)
 }
