@@ -44,19 +44,15 @@ type (
 
 	// stmtSyntax is a statement, or a declaration where no operator follows.
 	stmtSyntax struct {
-		Name    word          `parser:"@@"`
-		Edge    edge          `parser:"@@?"`
-		Indices list          `parser:"@@?"`
-		Type    dtype         `parser:"( ':' @@"`
-		Extents list          `parser:"  @@? )?"`
-		Op      operator      `parser:"( @@"`
-		Value   expr          `parser:"  @@"`
-		Tails   []*tailSyntax `parser:"  @@* )?"`
-	}
-
-	tailSyntax struct {
-		From   expr   `parser:"  'from' @@"`
-		Ranges ranges `parser:"| 'for' @@"`
+		Name    word     `parser:"@@"`
+		Edge    edge     `parser:"@@?"`
+		Indices list     `parser:"@@?"`
+		Type    dtype    `parser:"( ':' @@"`
+		Extents list     `parser:"  @@? )?"`
+		Op      operator `parser:"( @@"`
+		Value   expr     `parser:"  @@"`
+		From    expr     `parser:"  ( 'from' @@ )?"`
+		Ranges  ranges   `parser:"  ( 'for' @@ )? )?"`
 	}
 )
 
@@ -95,7 +91,7 @@ func (g *grammar) done() {
 var grammars = sync.Pool{New: func() any { return newGrammar() }}
 
 func newGrammar() *grammar {
-	g := &grammar{}
+	g := &grammar{window: newWindow()}
 	file := participle.MustBuild[fileSyntax](participle.Lexer(tokenNames{}),
 		production[word](g, func(p *syntax.Parser) any { return p.Name("a name") }),
 		production[dtype](g, func(p *syntax.Parser) any { return p.Name("a dtype") }),
@@ -150,21 +146,21 @@ func production[T any](g *grammar, read func(*syntax.Parser) any) participle.Opt
 		if x == nil {
 			return out, participle.NextMatch
 		}
-		g.window.advance(lex, g.p.At)
+		g.window.advance(lex, g.p)
 		return x.(T), nil
 	})
 }
 
-// read reads one production from the cursor on, of tokens in front of end, and leaves the cursor behind it or where the
-// mistake is. next says what has to follow the name, the one thing that participle itself asks for.
-func read[P any](g *grammar, production *participle.Parser[P], end int, next string) *P {
+// read reads one production from the cursor on, and leaves the cursor behind it or where the mistake is. next says what has to
+// follow the name, the one thing that participle itself asks for.
+func read[P any](g *grammar, production *participle.Parser[P], next string) *P {
 	g.fault = nil
-	lex := g.window.open(g.p, end)
+	lex := g.window.open(g.p)
 	out, err := production.ParseFromLexer(lex, participle.AllowTrailing(true))
 	if g.fault != nil {
 		panic(g.fault)
 	}
-	g.p.At = max(g.p.At, g.window.token(lex))
+	g.p.At = g.window.token(lex)
 	if err != nil {
 		g.p.Expected(next)
 	}

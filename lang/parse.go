@@ -99,18 +99,18 @@ func (r *reader) add(item Item) bool {
 }
 
 func (r *reader) constant() bool {
-	let := r.let(r.end)
+	let := r.let()
 	return r.add(&Const{Name: let.Text, Pos: let.Pos, Expr: let.Expr})
 }
 
-// let reads NAME = expr in front of end.
-func (r *reader) let(end int) Let {
-	b := read(r.grammar, r.binding, end, "'='")
+// let reads NAME = expr.
+func (r *reader) let() Let {
+	b := read(r.grammar, r.binding, "'='")
 	return Let{wordOf(b.Name), b.Value.(*syntax.Node)}
 }
 
 func (r *reader) function() bool {
-	head := read(r.grammar, r.fn, r.end, "'(' and parameters")
+	head := read(r.grammar, r.fn, "'(' and parameters")
 	name := wordOf(head.Name)
 	f := &Func{Name: name.Text, Pos: name.Pos, Params: head.Params.([]Word)}
 	if head.Binders != nil {
@@ -132,7 +132,7 @@ func (r *reader) locals(f *Func) bool {
 		if p.Accept(";") {
 			continue
 		}
-		if !r.attempt(func() { f.Lets = append(f.Lets, r.let(r.next(start, end))) }) {
+		if !r.attempt(func() { f.Lets = append(f.Lets, r.let()) }) {
 			whole = false
 			p.At = r.next(start, end)
 		}
@@ -149,7 +149,7 @@ func (r *reader) example() bool {
 	p := r.p
 	e := &Example{Kernel: wordOf(p.Name("a kernel"))}
 	p.Expect("(", "'(' and sizes")
-	p.List(")", func() { e.Values = append(e.Values, r.let(r.nextInList(p.At))) })
+	p.List(")", func() { e.Values = append(e.Values, r.let()) })
 	p.Expect(")", "',' or ')'")
 	return r.add(e)
 }

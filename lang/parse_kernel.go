@@ -31,7 +31,7 @@ func (r *reader) head(k *Kernel) {
 		k.Results = r.params(k)
 	} else {
 		start := p.At
-		if !r.attempt(func() { k.Results = []*Param{r.parameter(r.nextInList(start))} }) {
+		if !r.attempt(func() { k.Results = []*Param{r.parameter()} }) {
 			r.lose(k, start)
 			p.At = max(p.At, r.find("{"))
 		}
@@ -51,7 +51,7 @@ func (r *reader) params(k *Kernel) []*Param {
 	for !p.Is(")") && !r.atEnd() {
 		start := p.At
 		if !r.attempt(func() {
-			out = append(out, r.parameter(r.nextInList(start)))
+			out = append(out, r.parameter())
 			if !p.Is(",") && !p.Is(")") {
 				p.Expected("',' or ')'")
 			}
@@ -86,8 +86,8 @@ func (k *Kernel) loseName(t syntax.Token) {
 	}
 }
 
-func (r *reader) parameter(end int) *Param {
-	s := read(r.grammar, r.param, end, "':' and a dtype")
+func (r *reader) parameter() *Param {
+	s := read(r.grammar, r.param, "':' and a dtype")
 	out := &Param{Word: wordOf(s.Name), Type: wordOf(s.Type), Extents: nodes(s.Extents)}
 	if s.Edge != nil {
 		out.Edge = s.Edge.(*syntax.Edge)
@@ -114,7 +114,7 @@ func (r *reader) body(k *Kernel) {
 		if p.Accept(";") {
 			continue
 		}
-		if !r.attempt(func() { k.Body = append(k.Body, r.statement(r.next(start, end))) }) {
+		if !r.attempt(func() { k.Body = append(k.Body, r.statement()) }) {
 			k.loseName(p.Tokens[start])
 			p.At = r.next(start, end)
 			for i := start + 1; i < p.At; i++ { // statements behind it on its line
@@ -137,12 +137,12 @@ func (r *reader) body(k *Kernel) {
 	p.Next()
 }
 
-func (r *reader) statement(end int) *Stmt {
+func (r *reader) statement() *Stmt {
 	p := r.p
 	if p.Peek().Kind != syntax.NameTok {
 		p.Expected("a statement or '}'")
 	}
-	s := read(r.grammar, r.stmt, end, "")
+	s := read(r.grammar, r.stmt, "")
 	out := &Stmt{Word: wordOf(s.Name), Type: wordOf(s.Type), Indices: nodes(s.Indices)}
 	if s.Edge != nil {
 		out.Edge = s.Edge.(*syntax.Edge)
@@ -162,20 +162,14 @@ func (r *reader) statement(end int) *Stmt {
 	if out.Edge != nil && out.Op == "=" {
 		p.Fail(out.Edge.Pos, "boundary", "%s@%s: only a scatter takes a boundary on its left-hand side", out.Text, out.Edge.Kind)
 	}
-	r.tails(out, s.Tails)
-	return out
-}
-
-// tails sets what stands behind from and for.
-func (r *reader) tails(out *Stmt, tails []*tailSyntax) {
-	for _, t := range tails {
-		switch {
-		case t.From != nil && out.From != nil:
-			r.p.Fail(out.From.Pos, "syntax", "%s has two starts", out.Text)
-		case t.From != nil:
-			out.From = t.From.(*syntax.Node)
-		default:
-			out.Ranges = append(out.Ranges, t.Ranges.([]syntax.Binder)...)
-		}
+	if s.From != nil {
+		out.From = s.From.(*syntax.Node)
 	}
+	if s.Ranges != nil {
+		out.Ranges = s.Ranges.([]syntax.Binder)
+	}
+	if p.Is("from") {
+		p.Fail(p.Peek().Pos, "syntax", "%s has one 'from', which stands in front of 'for'", out.Text)
+	}
+	return out
 }

@@ -43,7 +43,6 @@ func TestStatements(t *testing.T) {
 		{"y\n[i]\n: f32\nmax\n=\nx[i]", "y[i]: f32 max= x[i]"},
 		{"h[t] = h[t-1] + x[t] from 0", "h[t] = (+ h[(- t 1)] x[t]) from 0"},
 		{"h[t] = h[t-1] from h0[b] for t in 0..4", "h[t] = h[(- t 1)] from h0[b] for t in 0..4"},
-		{"h[t] = h[t-1] for t in 0..4 from 0", "h[t] = h[(- t 1)] from 0 for t in 0..4"},
 		{"a[i, j] = i for i in 0..4,\n j in i..2 * i,", "a[i, j] = i for i in 0..4, j in i..(* 2 i)"},
 		{"a = 1; b = 2\nc = 3 d = 4", "a = 1\nb = 2\nc = 3\nd = 4"},
 		{"a[i] = 1 for i in 0..n\nb[j] = 2", "a[i] = 1 for i in 0..n\nb[j] = 2"},

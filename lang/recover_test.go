@@ -48,7 +48,7 @@ func TestMistakesInStatements(t *testing.T) {
 		{"a[i] = 2 for i in 0...4", "2:22 unexpected character '.'\nlost a"},
 		{"a[i] = 2 for i in 0..4, j in", "3:1 expected an expression, found '}'\nlost a"},
 		{"a[i] = 2 for\nb[i] = 3", "3:2 expected 'in' and a range, found '['\nlost a"},
-		{"h[t] = h[t-1] from 0 from 1", "2:20 h has two starts\nlost h"},
+		{"h[t] = h[t-1] from 0 from 1", "2:22 h has one 'from', which stands in front of 'for'\nlost h"},
 		{"= 3\na = 1", "2:1 expected a statement or '}', found '='"},
 		{"for i in 0..4 { a[i] = 2 }", "2:1 expected a statement or '}', found the keyword 'for'\nlost a"},
 		{"if a { b = 2 }", "2:1 expected a statement or '}', found the keyword 'if'\nlost b"},

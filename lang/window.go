@@ -8,60 +8,57 @@ import (
 	"github.com/gkc-lang/gkc/ir/syntax"
 )
 
-// tokenKind is the kind of all tokens that participle sees: it compares their texts.
-const tokenKind lexer.TokenType = 1
+const (
+	tokenKind lexer.TokenType = 1 // of all tokens that participle sees: it compares their texts
 
-// window shows participle the tokens of one production. Tokens inside brackets are left out, because only productions of ours
-// read those; so a window is short, and all of them share one buffer.
+	slots = 32 // more than a production has literals and parts
+	ahead = 3  // more than the literals that stand side by side in a production
+)
+
+// window shows participle the next few tokens of a text. What our own productions read takes one slot, however long it is, and
+// the slots behind it are filled again from where they ended. So participle, which wants all tokens beforehand and copies
+// them, is handed no more than it looks at.
 type window struct {
 	lex    *lexer.PeekingLexer
 	start  lexer.Checkpoint
-	tokens []lexer.Token // what lex holds; the last one stays an end
-	at     []int         // the token of the text that each one is
+	tokens []lexer.Token // what lex holds; it gives out its own slice, which is refilled
+	at     [slots]int    // the token of the text in each slot
 }
 
-// open shows the tokens from p's cursor up to end.
-func (w *window) open(p *syntax.Parser, end int) *lexer.PeekingLexer {
-	w.at = w.at[:0]
-	for i := p.At; i < end; i++ {
-		w.at = append(w.at, i)
-		if m := p.Match(i); m > i && m < end {
-			i = m
-		}
-	}
-	w.grow(len(w.at) + 1)
-	for k, i := range w.at {
-		w.tokens[k] = lexer.Token{Type: tokenKind, Value: p.Tokens[i].Text}
-	}
-	w.tokens[len(w.at)] = lexer.EOFToken(lexer.Position{})
-	w.at = append(w.at, end)
-	w.lex.LoadCheckpoint(w.start)
-	return w.lex
-}
-
-// grow makes room for n tokens. Participle reads a stream once, into a slice that it also gives out: that one is refilled.
-func (w *window) grow(n int) {
-	if n <= len(w.tokens) {
-		return
-	}
-	n = max(256, 2*n)
-	lex, err := lexer.Upgrade(&padding{n})
+func newWindow() window {
+	lex, err := lexer.Upgrade(&padding{slots})
 	if err != nil {
 		panic(err) // padding has no errors
 	}
-	w.lex, w.start, w.tokens = lex, lex.MakeCheckpoint(), lex.Range(0, lexer.RawCursor(n))
+	return window{lex: lex, start: lex.MakeCheckpoint(), tokens: lex.Range(0, slots)}
+}
+
+// open moves participle's cursor to p's.
+func (w *window) open(p *syntax.Parser) *lexer.PeekingLexer {
+	w.lex.LoadCheckpoint(w.start)
+	w.fill(p, 0)
+	return w.lex
+}
+
+// fill puts the tokens from p's cursor on into the slots from slot on.
+func (w *window) fill(p *syntax.Parser, slot int) {
+	for i := range min(ahead, slots-slot) {
+		t := p.PeekAt(i)
+		w.at[slot+i] = min(p.At+i, len(p.Tokens)-1)
+		w.tokens[slot+i] = lexer.Token{Type: tokenKind, Value: t.Text}
+		if t.Kind == syntax.End {
+			w.tokens[slot+i] = lexer.EOFToken(lexer.Position{})
+		}
+	}
 }
 
 // token is the token of the text at participle's cursor.
 func (w *window) token(lex *lexer.PeekingLexer) int { return w.at[lex.RawCursor()] }
 
-// advance moves participle's cursor to the token at of the text.
-func (w *window) advance(lex *lexer.PeekingLexer, at int) {
-	k := int(lex.RawCursor())
-	for k < len(w.at)-1 && w.at[k] < at {
-		k++
-	}
-	lex.FastForward(lexer.RawCursor(k - 1))
+// advance moves participle's cursor by a slot, behind which p's cursor stands.
+func (w *window) advance(lex *lexer.PeekingLexer, p *syntax.Parser) {
+	lex.FastForward(lex.RawCursor())
+	w.fill(p, int(lex.RawCursor()))
 }
 
 // padding is a stream of n tokens and an end.
