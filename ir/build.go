@@ -117,8 +117,8 @@ func fold(e *Expr) *Expr {
 		}
 	}
 	v, ok := EvalOp(e.Op, e.Type, types, vals)
-	if !ok {
-		return e
+	if !ok || e.Type.IsFloat() && !isNaN(v) && RoundTo(e.Type.Elem, v.Float()) != v.Float() {
+		return e // no value, or, of an integer that is widened, none that the type can hold
 	}
 	return NewConst(e.Type, v).At(e.Pos)
 }
@@ -177,3 +177,5 @@ func neutral(e *Expr) *Expr {
 
 // harmless reports whether dropping e drops no fault.
 func harmless(e *Expr) bool { return e.Op == OpName || e.Op == OpConst }
+
+func isNaN(c Const) bool { return c.Float() != c.Float() }
