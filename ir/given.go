@@ -13,9 +13,7 @@ func (f *Facts) launch(conditions []*Expr) {
 	}
 	for _, c := range parts { // not over the map: atoms have an order
 		if s, _, ok := divisible(c); ok && divisors[s] > 1 && f.names[s] == nil && s.Fixed == nil {
-			known := *s
-			known.Multiple = max(1, lcm(s.Multiple, divisors[s]))
-			f.name(s, f.named(&known))
+			f.name(s, f.scalar(s, lcm(s.Multiple, divisors[s])))
 		}
 	}
 	for _, c := range parts {

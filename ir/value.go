@@ -17,7 +17,7 @@ var (
 type row struct {
 	op   *Op
 	typ  Type
-	val  Const
+	val  Const // of a name: what it is divided by, if anything
 	ref  Ref
 	args []Poly // operands; those that are no integers are single atoms
 	interval
@@ -72,32 +72,33 @@ func (f *Facts) named(r Ref) Poly {
 	if p, ok := f.names[r]; ok {
 		return f.reduce(p)
 	}
-	x := row{op: OpName, typ: r.RefType(), ref: r, interval: typeInterval(r.RefType())}
-	s, isScalar := r.(*Scalar)
-	x.wild = x.typ.IsInt() && x.typ.Bits() == 64 && !(isScalar && s.IsSize)
-	if isScalar && s.Type.IsInt() {
-		if s.Fixed != nil {
-			return f.name(r, constPoly(s.Fixed.Int()))
-		}
-		if s.IsSize {
-			x.lo = max(0, s.Lo)
-		}
-		if n := s.Multiple; n > 1 {
-			return f.name(r, f.multiple(x, n))
-		}
+	if s, ok := r.(*Scalar); ok && s.Type.IsInt() {
+		return f.name(r, f.scalar(s, s.Multiple))
 	}
-	return f.name(r, f.fresh(x))
+	t := r.RefType()
+	return f.name(r, f.fresh(row{op: OpName, typ: t, ref: r, interval: typeInterval(t), wild: t == I64}))
 }
 
-// multiple is a value that n divides, as n times an atom.
-func (f *Facts) multiple(x row, n int64) Poly {
+// scalar is an integer of which a divisor may be known: then it is that times an atom.
+func (f *Facts) scalar(s *Scalar, divisor int64) Poly {
+	if s.Fixed != nil {
+		return constPoly(s.Fixed.Int())
+	}
+	x := row{op: OpName, typ: s.Type, ref: s, interval: typeInterval(s.Type), wild: s.Type == I64 && !s.IsSize}
+	if s.IsSize {
+		x.lo = max(0, s.Lo)
+	}
+	if divisor <= 1 {
+		return f.fresh(x)
+	}
+	x.val = IntConst(divisor)
 	if x.lo != noLow {
-		x.lo = -floorDivide(-x.lo, n)
+		x.lo = -floorDivide(-x.lo, divisor)
 	}
 	if x.hi != noHigh {
-		x.hi = floorDivide(x.hi, n)
+		x.hi = floorDivide(x.hi, divisor)
 	}
-	return f.fresh(x).times(n)
+	return f.fresh(x).times(divisor)
 }
 
 func (f *Facts) name(r Ref, p Poly) Poly {

@@ -333,3 +333,25 @@ func TestProvenIsInside(t *testing.T) {
 	require.Greater(t, proven, rounds/20, "the generator makes enough provable programs")
 	t.Logf("%d of %d programs are proven", proven, rounds)
 }
+
+func FuzzProvenIsInside(f *testing.F) {
+	f.Add(uint64(1 << 40))
+	f.Fuzz(func(t *testing.T, seed uint64) { testSoundness(t, seed) })
+}
+
+// Whatever can be read and is well formed is proven or not, without a panic and soon.
+func FuzzProveBounds(f *testing.F) {
+	for _, src := range textFiles(f) {
+		f.Add(src)
+	}
+	for _, body := range []string{"X[i / N % 3 * 2]", "X[min(abs(i - 5), N - 1)]", "X[if i > 0 && i != 7 || N == i { i - 1 } else { mod(i, N) }]"} {
+		f.Add(boundsProgram("X: f32[N], Y: f32[N]", "N % 4 == 0", "def Y[i in 0..N] = "+body))
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		p, errs := Parse(src)
+		if errs.Err() != nil || Verify(p) != nil {
+			return
+		}
+		ProveBounds(p)
+	})
+}
