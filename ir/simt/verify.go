@@ -42,6 +42,7 @@ type verifier struct {
 	loops   []unrolled
 	copies  float64 // at most, of the body that the unrolled loops around make
 	arms    int     // Roles around
+	steps   int     // of the walk in inflight.go
 	facts   *Facts
 	align   *alignment
 }
@@ -146,6 +147,7 @@ func (v *verifier) kernel(k *Kernel) {
 	v.facts = FactsOf(k)
 	v.layouts()
 	v.block(k.Body)
+	v.flights(k.Body)
 	v.ledger()
 	v.pos = diag.Pos{}
 	v.device()

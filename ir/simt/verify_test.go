@@ -62,6 +62,7 @@ func TestRightStatements(t *testing.T) {
 		"vectors of proven rows":   {"", "shared s: f16[64] at 0 align 16", "var v: f16x2[4]\nlet r: i64 = rows * i64(tid)\nload v <- gx[r + 8*i64(lane)] vec 4\nstore s[8*(lane & 7)] <- v vec 4"},
 		"reused bytes":             {"", "shared a: f32[64] at 0\nshared b: i32[64] at 0 over a\nshared c: i8[4] at 4 over b", ""},
 		"combined and fetched":     {"", "", "store gw[0] <- tid max -> old\nlet b: i32 = old"},
+		"two groups in flight":     {"", "shared s: f16[8192] at 0 align 1024", "var d: f32[64]\nvar e: f32[64]\nfence wgmma\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc false\ncommit wgmma\nfor i in 0..n { mma wgmma.m64n128k16.f32.f16 e += (u64(0)) of s[0] * (u64(0)) of s[0] acc false\ncommit wgmma\nwait wgmma, 1\nlet x: f32 = d[0]\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc false\ncommit wgmma }\nwait wgmma, 0\nlet y: f32 = d[0]"},
 		"named barrier":            {"", "named b[2] first 1 count 64", "if warp < 2 { sync b[0] } else { arrive b[1] }"},
 		"roles":                    {"threads 384", "", "roles { a warps 0..4 regs 24 { let e: bool = elect() } b warps 4..12 by 4 regs 240 { var d: i32 = group; sync warp } }\nsync cta"},
 	} {
@@ -73,6 +74,7 @@ func TestRightStatements(t *testing.T) {
 
 func TestWrongStatements(t *testing.T) {
 	ring := "shared s: f16[8192] at 0 align 1024\nmap m = x[N, N] strides [2*N] box [64, 64] swizzle 128\nmbar full[2] at 20480 count 1"
+	flightBegin := "var d: f32[64]\nvar a: f16x2[4]\nload a <- s[0] vec 4\nfence wgmma\nmma wgmma.m64n128k16.f32.f16 d += a * (u64(0)) of s[0] acc false\n"
 	begin := "init full[0], 1; expect full[0], 64; "
 	for name, c := range map[string]struct{ launch, declarations, body, want string }{
 		// names and values
@@ -192,6 +194,17 @@ func TestWrongStatements(t *testing.T) {
 		"A in shared memory":      {"", ring, "var d: f32[4]\nvar b: f16x2[2]\nmma mma.m16n8k16.f32.f16 d += (u64(0)) of s[0] * b acc true", "cannot be in shared memory"},
 		"elements in memory":      {"", "shared s: f32[4096] at 0 align 1024", "var d: f32[64]\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc true", "in elements of f16x2"},
 		"matrix in one lane only": {"", ring, "var d: f32[64]\nif lane == 0 { mma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc true }", "concerns all threads of the warp"},
+		"read in flight":          {"", ring, flightBegin + "commit wgmma\nlet e: f32 = d[0]\nwait wgmma, 0", "d is read while a matrix operation may still write it"},
+		"written in flight":       {"", ring, flightBegin + "commit wgmma\na[0] = f16x2(0)\nwait wgmma, 0", "a is written while a matrix operation may still use it"},
+		"loaded in flight":        {"", ring, flightBegin + "commit wgmma\nload a <- s[0] vec 4\nwait wgmma, 0", "a is written while a matrix operation may still use it"},
+		"never waited for":        {"", ring, flightBegin + "commit wgmma", "in flight at the end"},
+		"never committed":         {"", ring, flightBegin + "wait wgmma, 0", "in flight at the end"},
+		"waited for too few":      {"", ring, flightBegin + "commit wgmma\nwait wgmma, 1\nlet e: f32 = d[0]\nwait wgmma, 0", "d is read while"},
+		"waited for on one path":  {"", ring, flightBegin + "commit wgmma\nif n > 1 { wait wgmma, 0 }\nlet e: f32 = d[0]\nwait wgmma, 0", "d is read while"},
+		"round a loop":            {"", ring, flightBegin + "commit wgmma\nwait wgmma, 0\nfor i in 0..n { d[0] = f32(0.0); fence wgmma; mma wgmma.m64n128k16.f32.f16 d += a * (u64(0)) of s[0] acc true; commit wgmma }\nwait wgmma, 0", "d is written while"},
+		"without a fence":         {"", ring, "var d: f32[64]\nvar a: f16x2[4]\na[0] = f16x2(0)\nmma wgmma.m64n128k16.f32.f16 d += a * (u64(0)) of s[0] acc false\ncommit wgmma\nwait wgmma, 0", "a was written since the last fence wgmma"},
+		"result without a fence":  {"", ring, "var d: f32[64]\nd[1] = f32(0.0)\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc true\ncommit wgmma\nwait wgmma, 0", "d was written since the last fence wgmma"},
+		"in flight behind a role": {"", ring, "roles { r warps 0..4 { " + flightBegin + "commit wgmma } }", "in flight where the role r ends"},
 		// checks
 		"site":          {"", "", "check tid < n, 7", "check 7 of 2 sites"},
 		"index unsaid":  {"", "", "check tid < n, 0", "must say the index"},
