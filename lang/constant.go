@@ -42,7 +42,7 @@ func (c *checker) constantExpr(n *syntax.Node) (*term, bool) {
 		return nil, false
 	}
 	if !t.isNumber() {
-		l := lowering{checker: c}
+		l := lowering{}
 		e := l.settled(t)
 		v, err := ir.EvalExpr(e, func(ir.Ref) (ir.Const, bool) { return ir.Const{}, false })
 		if err != nil {

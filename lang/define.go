@@ -16,7 +16,7 @@ func (k *kernel) single(s *stmt) bool {
 	if !ok && len(k.errs) > before {
 		return false
 	}
-	w := &inference{kernel: k}
+	w := k.inference(nil)
 	for _, a := range s.axes {
 		a.r.lost = k.ast.Lost[s.ast.Text] // whose declaration could not be read
 	}
@@ -48,7 +48,7 @@ func (k *kernel) covered(s *stmt) bool {
 	for i, a := range s.axes {
 		if !k.same(a.r.lo, s.v.lo[i]) || !k.same(a.r.hi, s.v.hi[i]) {
 			k.fail(a.pos, "extent", "%s has extent %s in dimension %d, but %s ranges over %s..%s: every element of a result needs a value",
-				s.ast.Text, show(s.v.written[i]), i+1, a.r.name, rangeText(ir.Int64(0), a.r.lo), rangeText(ir.Int64(0), a.r.hi))
+				s.ast.Text, show(s.v.written[i]), i+1, a.r.name, rangeText(zero, a.r.lo), rangeText(zero, a.r.hi))
 			return false
 		}
 	}
@@ -112,7 +112,7 @@ func (l *lowering) stored(t *term, s *stmt) *ir.Expr {
 }
 
 func (k *kernel) emitMap(s *stmt) {
-	l := lowering{checker: k.checker}
+	l := &k.low
 	free := l.box(s.axes, -1)
 	k.emit(&tensor.Map{Out: s.v.tensor, Free: free, Body: l.stored(s.value, s), Pos: s.ast.Pos})
 }
@@ -121,7 +121,7 @@ var scatterOps = map[string]*ir.Monoid{"+=": ir.Sum, "max=": ir.Max_, "min=": ir
 
 // emitScatter combines in the type of the arithmetic between target and value. A :dtype is rounded to before the target's type.
 func (k *kernel) emitScatter(s *stmt) {
-	l := lowering{checker: k.checker}
+	l := &k.low
 	d := &tensor.Scatter{Out: s.v.tensor, Op: scatterOps[s.ast.Op], Edge: s.edge, Pos: s.ast.Pos}
 	d.Free = l.box(s.axes, -1)
 	d.Acc = settled(widen(s.v.typ, s.value.typ))
@@ -153,7 +153,7 @@ func (k *kernel) emitVia(s *stmt, d *tensor.Scatter, t ir.Type, start *ir.Scalar
 	var at []*ir.Expr
 	for i, hi := range s.v.hi {
 		axis := &ir.Axis{Name: "i" + itoa(i)}
-		m.Free = append(m.Free, ir.Span{Axis: axis, Lo: ir.Int64(0), Hi: hi})
+		m.Free = append(m.Free, ir.Span{Axis: axis, Lo: zero, Hi: hi})
 		at = append(at, ir.Name(axis))
 	}
 	m.Body = tensor.ReadOf(d.Out, tensor.Edge{}, at...).At(s.ast.Pos)
@@ -172,7 +172,7 @@ func (k *kernel) prove() {
 	var last *diag.Diag
 	var access diag.Pos
 	for _, f := range tensor.ProveBounds(k.prog) {
-		index, pos := rangeText(ir.Int64(0), f.Index), f.Pos
+		index, pos := rangeText(zero, f.Index), f.Pos
 		if n := k.access(f); n != nil {
 			index, pos = show(n), n.Pos
 		}
@@ -196,7 +196,7 @@ func (k *kernel) outside(f tensor.Failure, index string) string {
 	case v != nil && v.written != nil:
 		extent = "0.." + show(v.written[f.Dim])
 	case v != nil && f.Dim < len(v.hi):
-		extent = rangeText(ir.Int64(0), v.lo[f.Dim]) + ".." + rangeText(ir.Int64(0), v.hi[f.Dim])
+		extent = rangeText(zero, v.lo[f.Dim]) + ".." + rangeText(zero, v.hi[f.Dim])
 	}
 	side := "may lie outside"
 	switch {

@@ -190,7 +190,7 @@ func (x *expander) autoIndex(c context, n *syntax.Node) *term {
 func (x *expander) symbol(c context, n *syntax.Node, sym *symbol) *term {
 	switch {
 	case sym.scalar != nil:
-		return x.newTerm(c, term{kind: scalarTerm, node: n, pos: n.Pos, typ: sym.scalar.Type, scalar: sym.scalar})
+		return x.newTerm(c, term{kind: scalarTerm, node: n, pos: n.Pos, typ: sym.scalar.Type, value: sym.value})
 	case sym.tensor == nil:
 		return x.lost(n)
 	case sym.tensor.rank > 0:

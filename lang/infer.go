@@ -46,6 +46,12 @@ type inference struct {
 	key    []byte
 }
 
+// inference prepares for another statement, or for some that recur together.
+func (k *kernel) inference(ring []*stmt) *inference {
+	k.inferred = inference{kernel: k, ring: ring, key: k.inferred.key, met: k.inferred.met[:0]}
+	return &k.inferred
+}
+
 func (w *inference) mistake(pos diag.Pos, code, format string, args ...any) *diag.Diag {
 	w.failed = true
 	return w.fail(pos, code, format, args...)
@@ -210,8 +216,7 @@ func (w *inference) lookScan(t *term) {
 			w.mistake(s.lo.pos, "range", "%s: the range of a scan uses no index", show(t.node))
 			return
 		}
-		l := lowering{checker: w.checker}
-		r.uses = append(r.uses, use{lo: l.as(s.lo, ir.I64), hi: l.as(s.hi, ir.I64), pos: t.pos})
+		r.uses = append(r.uses, use{lo: w.low.as(s.lo, ir.I64), hi: w.low.as(s.hi, ir.I64), pos: t.pos})
 	}
 	w.look(t.bind.where)
 	w.look(t.args[0])

@@ -21,6 +21,9 @@ type kernel struct {
 	stmts   []*stmt
 	where   []*ir.Expr
 	broken  bool // a mistake in it was reported, here or by the parser
+
+	low      lowering  // of its definitions, one after the other
+	inferred inference // of its statements
 }
 
 // check makes the kernel's program; nil if there are mistakes.
@@ -73,6 +76,8 @@ func (k *kernel) header() {
 
 func (k *kernel) expander() *expander { return &expander{checker: k.checker, names: k.names} }
 
+var zero = ir.Int64(0)
+
 // bindSizes makes sizes of the extents of a parameter that are a new name, or a new name plus or minus a constant.
 func (k *kernel) bindSizes(p *Param, params map[string]bool) {
 	for _, e := range p.Extents {
@@ -92,7 +97,7 @@ func (k *kernel) bindSizes(p *Param, params map[string]bool) {
 			fixed := ir.IntConst(v)
 			s.Fixed = &fixed
 		}
-		k.names[s.Name] = &symbol{scalar: s, pos: base.Pos}
+		k.names[s.Name] = &symbol{scalar: s, value: ir.Name(s), pos: base.Pos}
 		k.sizes[s.Name] = true
 		k.prog.Scalars = append(k.prog.Scalars, s)
 	}
@@ -171,7 +176,7 @@ func (k *kernel) scalarParam(p *Param) {
 	if p.Default != nil {
 		s.Default = k.scalarValue(p.Text, t, p.Default)
 	}
-	if k.declare(p.Word, &symbol{scalar: s}) {
+	if k.declare(p.Word, &symbol{scalar: s, value: ir.Name(s)}) {
 		k.prog.Scalars = append(k.prog.Scalars, s)
 	}
 }
@@ -214,7 +219,7 @@ func (k *kernel) variable(p *Param, role tensor.Role) (*variable, bool) {
 	v := &variable{name: p.Text, pos: p.Pos, typ: t, rank: len(p.Extents), rounds: true, written: p.Extents,
 		lo: make([]*ir.Expr, len(p.Extents)), hi: make([]*ir.Expr, len(p.Extents))}
 	for i, e := range p.Extents {
-		v.lo[i], v.hi[i] = ir.Int64(0), k.extent(e)
+		v.lo[i], v.hi[i] = zero, k.extent(e)
 		ok = ok && v.hi[i] != nil
 	}
 	if ok {
@@ -225,12 +230,12 @@ func (k *kernel) variable(p *Param, role tensor.Role) (*variable, bool) {
 
 // extent is a declared extent as an expression of sizes and scalar parameters; nil after a mistake.
 func (k *kernel) extent(n *syntax.Node) *ir.Expr {
+	if sym := k.names[n.Name]; n.Kind == syntax.Name && sym != nil && sym.scalar != nil && sym.scalar.IsSize {
+		return sym.value // the usual case
+	}
 	e := k.overScalars(n, "an integer extent")
 	if e == nil {
 		return nil
-	}
-	if e.Op == ir.OpName {
-		return e
 	}
 	if v, ok := ir.ConstantExtent(e); ok && v < 0 {
 		k.fail(n.Pos, "extent", "the extent %s is %d, which is negative", show(n), v)
@@ -251,8 +256,7 @@ func (k *kernel) overScalars(n *syntax.Node, what string) *ir.Expr {
 		k.broken = true
 		return nil
 	}
-	l := lowering{checker: k.checker}
-	e := l.as(t, ir.I64)
+	e := k.low.as(t, ir.I64)
 	if r := readIn(e); r != nil {
 		k.fail(n.Pos, "extent", "%s reads %s, but an extent is made of sizes and scalar parameters", show(n), r.Ref.RefName())
 		return nil
@@ -323,8 +327,7 @@ func (k *kernel) condition(n *syntax.Node) {
 		k.broken = true
 		return
 	}
-	l := lowering{checker: k.checker}
-	e := l.as(t, ir.Bool_)
+	e := k.low.as(t, ir.Bool_)
 	if r := readIn(e); r != nil {
 		k.fail(n.Pos, "type", "the condition %s reads %s, but it is made of sizes and scalar parameters", show(n), r.Ref.RefName())
 		return

@@ -10,7 +10,6 @@ import (
 
 // lowering turns the terms of one definition, whose ranges are known, into expressions.
 type lowering struct {
-	*checker
 	env  [maxIndices]*ir.Expr // the axes that the levels mean
 	ids  [maxIndices]int32    // a number for each
 	axes int32
@@ -53,7 +52,13 @@ func numberAs(t *term, want ir.Type) *ir.Expr {
 	case want != t.typ:
 		v = castConst(want, t)
 	}
-	return ir.NewConst(want, v).At(t.pos)
+	return constAt(want, v, t.pos)
+}
+
+func constAt(t ir.Type, v ir.Const, pos diag.Pos) *ir.Expr {
+	e := ir.NewConst(t, v)
+	e.Pos = pos
+	return e
 }
 
 // convert widens a value to the type in which an operation happens.
@@ -72,7 +77,7 @@ func (l *lowering) cast(t *term, to ir.Type, pos diag.Pos) *ir.Expr {
 	var e *ir.Expr
 	switch {
 	case t.isNumber():
-		return ir.NewConst(to, castConst(to, t)).At(t.pos)
+		return constAt(to, castConst(to, t), t.pos)
 	case t.typ == floatLit && to == ir.F64:
 		e = l.as(t, ir.F64)
 	default:
@@ -110,7 +115,7 @@ func (l *lowering) compute(t *term, at ir.Type) *ir.Expr {
 	case indexTerm:
 		return l.env[t.level]
 	case scalarTerm:
-		return ir.Name(t.scalar).At(t.pos)
+		return t.value
 	case readTerm:
 		return l.read(t)
 	case applyTerm:

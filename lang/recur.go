@@ -38,7 +38,7 @@ func (k *kernel) recurrence(ring []*stmt) bool {
 	for _, s := range ring {
 		s.v.axes = s.axes
 	}
-	w := &inference{kernel: k, ring: ring}
+	w := k.inference(ring)
 	for _, s := range ring {
 		w.lookStatement(s)
 	}
@@ -134,7 +134,7 @@ func (k *kernel) emitRecur(f *stepping) {
 		d.From = append(d.From, from)
 	}
 	for _, s := range f.members {
-		l := lowering{checker: k.checker}
+		l := &k.low
 		d.Outs_ = append(d.Outs_, s.v.tensor)
 		d.Free = append(d.Free, l.box(s.axes, -1))
 		d.Step = append(d.Step, s.step)
@@ -145,7 +145,7 @@ func (k *kernel) emitRecur(f *stepping) {
 
 // emitFrom defines the values before the first step.
 func (k *kernel) emitFrom(s *stmt) *tensor.Tensor {
-	l := lowering{checker: k.checker}
+	l := &k.low
 	free := l.box(s.axes, s.step)
 	t := &tensor.Tensor{Name: s.ast.Text + ".from", Type: s.v.typ, Role: tensor.Temp, Pos: s.ast.From.Pos}
 	for i, e := range s.v.tensor.Extents {

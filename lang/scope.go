@@ -12,6 +12,7 @@ import (
 // symbol is what a name of a kernel means: a scalar, a tensor, or, if neither is set, something that a mistake has lost.
 type symbol struct {
 	scalar *ir.Scalar
+	value  *ir.Expr // of the scalar
 	tensor *variable
 	pos    diag.Pos
 }

@@ -221,8 +221,7 @@ func (k *kernel) leftRange(x *expander, c context, s *stmt, r *syntax.Binder) {
 		x.fail(c, r.Pos, "range", "the range of %s uses another index of the left-hand side", r.Name)
 		return
 	}
-	l := lowering{checker: k.checker}
-	a.r.lo, a.r.hi = k.leftEnd(x, &l, r, lo), k.leftEnd(x, &l, r, hi)
+	a.r.lo, a.r.hi = k.leftEnd(x, r, lo), k.leftEnd(x, r, hi)
 }
 
 func (x *expander) end(c context, r *syntax.Binder, n *syntax.Node) *term {
@@ -231,8 +230,8 @@ func (x *expander) end(c context, r *syntax.Binder, n *syntax.Node) *term {
 	return t
 }
 
-func (k *kernel) leftEnd(x *expander, l *lowering, r *syntax.Binder, t *term) *ir.Expr {
-	e := l.as(t, ir.I64)
+func (k *kernel) leftEnd(x *expander, r *syntax.Binder, t *term) *ir.Expr {
+	e := k.low.as(t, ir.I64)
 	if read := readIn(e); read != nil {
 		x.fail(context{}, t.pos, "range", "the range of %s comes from data (%s); on the left-hand side it is made of sizes and scalar parameters",
 			r.Name, show(t.node))

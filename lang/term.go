@@ -26,7 +26,7 @@ type term struct {
 	op     *ir.Op
 	num    ir.Const
 	args   []*term
-	scalar *ir.Scalar
+	value  *ir.Expr // of a scalar
 	of     *variable
 	edge   tensor.Edge
 	bind   *binding
