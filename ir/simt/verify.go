@@ -43,6 +43,7 @@ type verifier struct {
 	copies  float64 // at most, of the body that the unrolled loops around make
 	arms    int     // Roles around
 	steps   int     // of the walk in inflight.go
+	laidOut bool    // the layouts can be looked into
 	facts   *Facts
 	align   *alignment
 }
@@ -146,6 +147,7 @@ func (v *verifier) kernel(k *Kernel) {
 	}
 	v.facts = FactsOf(k)
 	v.layouts()
+	v.laidOut = soundLayouts(k.Body)
 	v.block(k.Body)
 	v.flights(k.Body)
 	v.ledger()

@@ -88,6 +88,9 @@ func (v *verifier) mma(s *Mma) {
 	v.factor(&s.A, a, a.A, a.ARegs(), a.ASmem, !a.TransA, "A of "+a.Name)
 	v.factor(&s.B, a, a.B, a.BRegs(), a.BSmem, !a.BSmem, "B of "+a.Name)
 	v.meets(s, SameWarp, a.Name)
+	if v.laidOut {
+		v.matrixLayouts(s)
+	}
 }
 
 // factor checks an operand, which may be in shared memory or in registers.
@@ -136,15 +139,9 @@ func (v *verifier) sync(s *Sync) {
 		v.barRef(&s.On.At, &s.On)
 		v.require(s.On.Rank == nil || verb.Name == "arrive", "%s concerns barriers of the own block", verb.Name)
 	}
-	if !v.require(len(s.Args) == len(verb.Args), "%s takes %d operands, not %d", verb.Name, len(verb.Args), len(s.Args)) {
-		return
-	}
 	for i, a := range s.Args {
 		v.operand(a, verb.Args[i].Type, "the "+verb.Args[i].Name+" of "+verb.Name)
-		n, isConst := int64(0), false
-		if a != nil {
-			n, isConst = a.IntValue()
-		}
+		n, isConst := a.IntValue()
 		v.require(!verb.Args[i].Const || isConst && n >= 0, "the %s of %s must be a constant", verb.Args[i].Name, verb.Name)
 	}
 	v.require(v.k.Launch.Cluster > 1 || verb.On != "cluster", "%s cluster, but the launch has no clusters", verb.Name)
@@ -208,7 +205,7 @@ func (v *verifier) ledger() {
 			switch s.Verb.Name {
 			case "init":
 				a.init = true
-				v.require(len(s.Args) == 1 && s.Args[0] != nil && s.Args[0].IsInt(int64(s.On.Bar.Count)), "%s is initialised with another count than %d", s.On.Bar.Name, s.On.Bar.Count)
+				v.require(s.Args[0].IsInt(int64(s.On.Bar.Count)), "%s is initialised with another count than %d", s.On.Bar.Name, s.On.Bar.Count)
 			case "arrive":
 				a.arrive = true
 			case "expect":

@@ -25,18 +25,18 @@ func (v *verifier) complete(body []Stmt) bool {
 		case *Load:
 			fine = s.To.Reg != nil && s.From.Buf != nil && s.From.At != nil
 		case *Store:
-			fine = s.To.Buf != nil && s.To.At != nil && len(s.From) > 0
+			fine = s.To.Buf != nil && s.To.At != nil && len(s.From) > 0 && !slices.Contains(s.From, nil)
 		case *Copy:
 			fine = s.Form != nil
 		case *Mma:
-			fine = s.Atom != nil && s.D.Reg != nil && s.Acc != nil
+			fine = s.Atom != nil && s.D.Reg != nil && s.Acc != nil && (s.A.Slice == nil || s.A.Slice.Reg != nil) && (s.B.Slice == nil || s.B.Slice.Reg != nil)
 		case *Sync:
-			fine = s.Verb != nil
+			fine = s.Verb != nil && len(s.Args) == len(s.Verb.Args) && !slices.Contains(s.Args, nil)
 		case *Check:
 			fine = s.Cond != nil
 		}
 		v.pos = s.Place()
-		ok = v.require(fine && !slices.Contains(Exprs(s), nil), "a part of a %T is missing", s) && ok
+		ok = v.require(fine, "a part of a %T is missing", s) && ok
 	})
 	return ok
 }

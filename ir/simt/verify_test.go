@@ -63,6 +63,7 @@ func TestRightStatements(t *testing.T) {
 		"reused bytes":             {"", "shared a: f32[64] at 0\nshared b: i32[64] at 0 over a\nshared c: i8[4] at 4 over b", ""},
 		"combined and fetched":     {"", "", "store gw[0] <- tid max -> old\nlet b: i32 = old"},
 		"two groups in flight":     {"", "shared s: f16[8192] at 0 align 1024", "var d: f32[64]\nvar e: f32[64]\nfence wgmma\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc false\ncommit wgmma\nfor i in 0..n { mma wgmma.m64n128k16.f32.f16 e += (u64(0)) of s[0] * (u64(0)) of s[0] acc false\ncommit wgmma\nwait wgmma, 1\nlet x: f32 = d[0]\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc false\ncommit wgmma }\nwait wgmma, 0\nlet y: f32 = d[0]"},
+		"layouts of an atom":       {"", "layout C m n [reg n1 m8 | lane n2 n4 m1 m2 m4]\nlayout A m k [reg k1 m8 k8 | lane k2 k4 m1 m2 m4]\nlayout B k n [reg k1 k8 | lane k2 k4 n1 n2 n4]", "var d: f32[4] as C\nvar a: f16x2[4] as A\nvar b: f16x2[2] as B\nmma mma.m16n8k16.f32.f16 d += a * b acc false"},
 		"named barrier":            {"", "named b[2] first 1 count 64", "if warp < 2 { sync b[0] } else { arrive b[1] }"},
 		"roles":                    {"threads 384", "", "roles { a warps 0..4 regs 24 { let e: bool = elect() } b warps 4..12 by 4 regs 240 { var d: i32 = group; sync warp } }\nsync cta"},
 	} {
@@ -205,6 +206,10 @@ func TestWrongStatements(t *testing.T) {
 		"without a fence":         {"", ring, "var d: f32[64]\nvar a: f16x2[4]\na[0] = f16x2(0)\nmma wgmma.m64n128k16.f32.f16 d += a * (u64(0)) of s[0] acc false\ncommit wgmma\nwait wgmma, 0", "a was written since the last fence wgmma"},
 		"result without a fence":  {"", ring, "var d: f32[64]\nd[1] = f32(0.0)\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc true\ncommit wgmma\nwait wgmma, 0", "d was written since the last fence wgmma"},
 		"in flight behind a role": {"", ring, "roles { r warps 0..4 { " + flightBegin + "commit wgmma } }", "in flight where the role r ends"},
+		"layout of a result":      {"", ring + "\nlayout L m n [reg n1 n8 m8 n16 n32 n64 | lane n2 n4 m1 m2 m4 | warp m16 m32]", "var d: f32[64] as L\nmma wgmma.m64n128k16.f32.f16 d += (u64(0)) of s[0] * (u64(0)) of s[0] acc false\ncommit wgmma\nwait wgmma, 0", "d has the layout L, which is not that of wgmma.m64n128k16.f32.f16"},
+		"layout of a factor":      {"", ring + "\nlayout L m k [reg k1 k8 m8 | lane k2 k4 m1 m2 m4]", "var d: f32[4]\nvar a: f16x2[4] as L\nvar b: f16x2[2]\nmma mma.m16n8k16.f32.f16 d += a * b acc false", "A: a has the layout L"},
+		"layout of lanes":         {"", ring + "\nlayout L k n [reg k1 k8 | lane k2 k4 n1 n4 n2]", "var d: f32[4]\nvar a: f16x2[4]\nvar b: f16x2[2] as L\nmma mma.m16n8k16.f32.f16 d += a * b acc false", "B: b has the layout L"},
+		"layout with one axis":    {"", ring + "\nlayout L m [reg m8]", "var d: f32[4] as L\nvar a: f16x2[4]\nvar b: f16x2[2]\nmma mma.m16n8k16.f32.f16 d += a * b acc false", "has 1 axes"},
 		// checks
 		"site":          {"", "", "check tid < n, 7", "check 7 of 2 sites"},
 		"index unsaid":  {"", "", "check tid < n, 0", "must say the index"},
@@ -268,7 +273,7 @@ func TestWrongTrees(t *testing.T) {
 		"layout": {func(_ *Module, k *Kernel) {
 			k.Body[0].(*Let).Reg.Layout = &ir.Layout{Name: "L", Axes: []string{"m1"}}
 		}, "must not end in a digit"},
-		"verb": {func(_ *Module, k *Kernel) { k.Body[3].(*Sync).Verb = VerbOf("wait", "mbar") }, "wait is said of cta"},
+		"verb": {func(_ *Module, k *Kernel) { k.Body[3].(*Sync).Verb = VerbOf("arrive", "mbar") }, "arrive is said of cta"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := module(t, frame("", "", "var a: i32 = 1\na = 2\nfor i in 0..2 { }\nsync cta"))
