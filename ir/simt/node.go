@@ -339,7 +339,7 @@ type BarRef struct {
 	Builtin string
 }
 
-// Sync is a verb of the table in verbs.go on a barrier, a queue or a fence.
+// Sync is a verb of the table in verb.go on a barrier, a queue or a fence.
 type Sync struct {
 	Head
 	Verb *Verb

@@ -49,9 +49,9 @@ func constant(e *ir.Expr, env map[ir.Ref]int64, memo map[*ir.Expr]ir.Const) (ir.
 }
 
 // span finds the least and the greatest value of an integer expression as the unrolled loops around it run; ok is false where it
-// is no constant then.
-func span(e *ir.Expr, loops []unrolled) (lo, hi int64, ok bool) {
-	s := spanner{of: e, loops: needed(e, loops), env: map[ir.Ref]int64{}, ok: true}
+// is no constant then. Each value costs one of fuel; without fuel nothing is a constant.
+func span(e *ir.Expr, loops []unrolled, fuel *int) (lo, hi int64, ok bool) {
+	s := spanner{of: e, loops: needed(e, loops), env: map[ir.Ref]int64{}, ok: true, fuel: fuel}
 	s.run(0)
 	return s.lo, s.hi, s.ok
 }
@@ -77,6 +77,7 @@ type spanner struct {
 	lo, hi int64
 	found  bool
 	ok     bool
+	fuel   *int
 }
 
 func (s *spanner) run(i int) {
@@ -94,7 +95,8 @@ func (s *spanner) run(i int) {
 
 func (s *spanner) value(e *ir.Expr) int64 {
 	v, ok := constant(e, s.env, map[*ir.Expr]ir.Const{})
-	s.ok = s.ok && ok
+	*s.fuel--
+	s.ok = s.ok && ok && *s.fuel > 0
 	return v.Int()
 }
 

@@ -28,6 +28,9 @@ func VerifyKernel(m *Module, k *Kernel) error {
 // maxErrors is the number of problems after which a verifier stops collecting.
 const maxErrors = 50
 
+// maxSubscripts bounds the values of subscripts of registers that are looked at, over all copies that unrolled loops make.
+const maxSubscripts = 1 << 20
+
 type verifier struct {
 	m    *Module
 	k    *Kernel
@@ -40,10 +43,12 @@ type verifier struct {
 	unset   map[*Reg]bool     // registers that may not have a value yet
 	trail   []*Reg            // those that got one, in order
 	loops   []unrolled
-	copies  float64 // at most, of the body that the unrolled loops around make
-	arms    int     // Roles around
-	steps   int     // of the walk in inflight.go
-	laidOut bool    // the layouts can be looked into
+	copies  float64      // at most, of the body that the unrolled loops around make
+	arms    int          // Roles around
+	steps   int          // of the walk in inflight.go
+	fuel    int          // left for subscripts of registers
+	own     map[any]bool // arrays, maps and barriers that the kernel may use
+	laidOut bool         // the layouts can be looked into
 	facts   *Facts
 	align   *alignment
 }
@@ -135,12 +140,16 @@ func (v *verifier) kernel(k *Kernel) {
 	v.k, v.pos = k, diag.Pos{}
 	v.visible, v.names, v.typed = map[ir.Ref]bool{}, map[string]bool{}, map[*ir.Expr]bool{}
 	v.unset, v.trail, v.loops, v.copies, v.arms = map[*Reg]bool{}, nil, nil, 1, 0
-	v.align = alignmentOf(k)
+	v.align, v.fuel, v.own = alignmentOf(k), maxSubscripts, map[any]bool{}
+	for _, a := range v.m.Arrays {
+		v.own[a] = true
+	}
 	v.hosts()
 	v.memory()
 	v.bars()
 	for _, b := range k.Bars {
 		v.take(b.Name)
+		v.own[b] = true
 	}
 	if !v.complete(k.Body) {
 		return
@@ -198,7 +207,8 @@ func (v *verifier) hosts() {
 
 func (v *verifier) tensorMap(t *TensorMap) {
 	v.take(t.Name)
-	if !v.require(t.Of != nil && slices.Contains(v.m.Arrays, t.Of), "map %s is of no array of the module", t.Name) {
+	v.own[t] = true
+	if !v.require(t.Of != nil && v.own[t.Of], "map %s is of no array of the module", t.Name) {
 		return
 	}
 	n := len(t.Dims)

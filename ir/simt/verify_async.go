@@ -45,7 +45,7 @@ func (v *verifier) end(p *Place, want End, f *CopyForm, what string) {
 	case AtNone:
 		v.require(p.Mem == nil && p.Map == nil, "%s has no target", f.Name)
 	case AtMap:
-		if !v.require(p.Map != nil && p.Mem == nil && slices.Contains(v.k.Maps, p.Map), "%s is a tensor map of the kernel", what) {
+		if !v.require(p.Map != nil && p.Mem == nil && v.own[p.Map], "%s is a tensor map of the kernel", what) {
 			return
 		}
 		coords := len(p.Map.Dims)
@@ -113,7 +113,7 @@ func (v *verifier) factor(o *Operand, a *Atom, t ir.Type, n int, smem, regs bool
 
 // barRef checks which barrier of an array of them is meant.
 func (v *verifier) barRef(at **ir.Expr, r *BarRef) {
-	if !v.require(slices.Contains(v.k.Bars, r.Bar), "a barrier of another kernel") {
+	if !v.require(v.own[r.Bar], "a barrier of another kernel") {
 		return
 	}
 	if *at == nil {

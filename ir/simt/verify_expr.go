@@ -109,7 +109,10 @@ func (v *verifier) subscript(r *Reg, at *ir.Expr, n int) {
 		v.fail("the subscript of %s is of type %s", r.Name, at.Type)
 		return
 	}
-	lo, hi, ok := span(at, v.loops)
+	lo, hi, ok := span(at, v.loops, &v.fuel)
+	if !v.require(v.fuel > 0, "the loops marked unroll make more subscripts than can be looked at") {
+		return
+	}
 	if !v.require(ok, "the subscript %s of %s is no constant, even with the loops marked unroll written out", show(at), r.Name) {
 		return
 	}

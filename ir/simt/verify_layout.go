@@ -34,7 +34,7 @@ func (v *verifier) matches(s *Slice, a *Atom, at func(thread, i int) (int, int),
 	if l == nil || s.From == nil || !v.require(len(l.Axes) == 2, "%s: the layout of %s has %d axes, and a matrix has two", what, s.Reg.Name, len(l.Axes)) {
 		return
 	}
-	first, _, ok := span(s.From, v.loops)
+	first, _, ok := span(s.From, v.loops, &v.fuel)
 	if !ok {
 		return // reported with the subscript
 	}

@@ -13,7 +13,7 @@ func (v *verifier) memory() {
 		v.take(b.Name)
 		v.visible[b] = true
 		v.require(b.Space == Global, "buffer %s is listed as global", b.Name)
-		if !v.require(b.Array != nil && slices.Contains(v.m.Arrays, b.Array), "buffer %s is bound to no array of the module", b.Name) {
+		if !v.require(b.Array != nil && v.own[b.Array], "buffer %s is bound to no array of the module", b.Name) {
 			continue
 		}
 		v.require(holds(b.Type, b.Array.Type), "buffer %s of type %s is bound to %s of type %s", b.Name, b.Type, b.Array.Name, b.Array.Type)
@@ -39,10 +39,10 @@ func (v *verifier) sharedBuffer(b *Buffer) {
 	v.require(b.At >= 0 && align > 0 && align&(align-1) == 0 && b.At%align == 0, "shared buffer %s at %d is not aligned to %d", b.Name, b.At, align)
 	end := int64(b.At) + int64(b.Len)*int64(b.Type.Bytes())
 	v.require(end <= int64(v.k.Launch.SharedBytes), "shared buffer %s ends at byte %d of %d", b.Name, end, v.k.Launch.SharedBytes)
-	if b.Over != nil {
-		v.require(slices.Contains(v.k.Shared, b.Over), "shared buffer %s reuses a buffer of another kernel", b.Name)
-	}
+	v.require(b.Over == nil || v.visible[b.Over], "shared buffer %s reuses a buffer that is not declared before it", b.Name)
 }
+
+const maxShared = 1024
 
 // extent is a piece of shared memory.
 type extent struct {
@@ -53,6 +53,9 @@ type extent struct {
 
 // overlaps: shared buffers and mbarriers lie beside each other, but for those that reuse another's bytes knowingly.
 func (v *verifier) overlaps() {
+	if !v.require(len(v.k.Shared) <= maxShared, "%d shared buffers, expected at most %d", len(v.k.Shared), maxShared) {
+		return
+	}
 	var all []extent
 	for _, b := range v.k.Shared {
 		all = append(all, extent{b.Name, int64(b.At), int64(b.At) + int64(b.Len)*int64(b.Type.Bytes()), b})

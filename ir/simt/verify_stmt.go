@@ -209,8 +209,8 @@ func (v *verifier) forLoop(s *For) {
 
 // unroll enters a loop that the printers write out.
 func (v *verifier) unroll(s *For) {
-	lo, _, okLo := span(s.Lo, v.loops)
-	_, hi, okHi := span(s.Hi, v.loops)
+	lo, _, okLo := span(s.Lo, v.loops, &v.fuel)
+	_, hi, okHi := span(s.Hi, v.loops, &v.fuel)
 	if !v.require(okLo && okHi, "the loop over %s is marked unroll, but its ends are no constants", s.Var.Name) || s.Step < 1 {
 		return
 	}

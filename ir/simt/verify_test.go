@@ -273,6 +273,13 @@ func TestWrongTrees(t *testing.T) {
 		"layout": {func(_ *Module, k *Kernel) {
 			k.Body[0].(*Let).Reg.Layout = &ir.Layout{Name: "L", Axes: []string{"m1"}}
 		}, "must not end in a digit"},
+		"foreign barrier": {func(_ *Module, k *Kernel) {
+			k.Body[3].(*Sync).On = BarRef{Bar: &Bar{Name: "b", Named: true, N: 1}}
+			k.Body[3].(*Sync).Verb = VerbOf("sync", "named")
+		}, "a barrier of another kernel"},
+		"reuse of nothing": {func(_ *Module, k *Kernel) {
+			k.Shared = []*Buffer{{Name: "s", Type: ir.F32, Space: Shared, Len: 1, Over: &Buffer{}}}
+		}, "reuses a buffer that is not declared before it"},
 		"verb": {func(_ *Module, k *Kernel) { k.Body[3].(*Sync).Verb = VerbOf("arrive", "mbar") }, "arrive is said of cta"},
 	} {
 		t.Run(name, func(t *testing.T) {
