@@ -305,7 +305,9 @@ func (b *binder) accumulator(bind *binding, body *term) ir.Type {
 		bind.acc = settled(computed(body.typ))
 		return ir.I64
 	case "sum", "prod", "cumsum", "cumprod":
-		b.counts(b.inner, body)
+		if b.counts(b.inner, body) == lostType {
+			return lostType
+		}
 	}
 	bind.acc = settled(computed(body.typ))
 	if named.IsValid() && bind.acc.IsValid() {

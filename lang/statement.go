@@ -150,6 +150,10 @@ func (k *kernel) expand(s *stmt, quiet bool) bool {
 	if s.ast.Edge != nil {
 		x.fail(c, s.ast.Edge.Pos, "boundary", "a definition has no boundary; an access has, or a scatter")
 	}
+	if len(s.ast.Indices) > maxIndices/2 {
+		x.fail(c, s.ast.Pos, "limit", "more than %d indices on the left-hand side", maxIndices/2)
+		return false
+	}
 	for _, n := range s.ast.Indices {
 		c = x.leftIndex(c, s, n)
 	}
@@ -172,9 +176,6 @@ func (x *expander) leftIndex(c context, s *stmt, n *syntax.Node) context {
 		return x.lostIndices(c, n)
 	case c.find(n.Name) != nil:
 		x.fail(c, n.Pos, "index", "index %s stands twice on the left-hand side", n.Name)
-	case c.depth >= maxIndices/2:
-		x.fail(c, n.Pos, "limit", "more than %d indices on the left-hand side", maxIndices/2)
-		return c
 	default:
 		if what = x.taken(c, n.Name); what != "" {
 			x.fail(c, n.Pos, "index", "index %s hides %s", n.Name, what)
