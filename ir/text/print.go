@@ -72,6 +72,9 @@ func (p *Printer) expr(e *ir.Expr, want ir.Type, prec int) {
 	case ir.OpNeg, ir.OpNot:
 		p.open(prec > precUnary)
 		p.WriteString(map[*ir.Op]string{ir.OpNeg: "-", ir.OpNot: "!"}[e.Op])
+		if e.Args[0].IsConst() {
+			want = ir.Type{} // a sign and a bare number would be one number
+		}
 		p.expr(e.Args[0], want, precUnary)
 		p.close(prec > precUnary)
 	case ir.OpIf:

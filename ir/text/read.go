@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
@@ -60,7 +61,7 @@ func (r *Reader) expr(n *syntax.Node, want ir.Type) *ir.Expr {
 	case syntax.Unary:
 		return r.apply(n, map[string]*ir.Op{"-": ir.OpNeg, "!": ir.OpNot}[n.Name], want)
 	case syntax.Binary:
-		return r.apply(n, infixOps[n.Name], want)
+		return r.apply(n, infixOps()[n.Name], want)
 	case syntax.If:
 		return r.apply(n, ir.OpIf, want)
 	case syntax.Call:
@@ -78,15 +79,17 @@ func placed(e *ir.Expr, pos diag.Pos) *ir.Expr {
 	return e.At(pos)
 }
 
-var infixOps = map[string]*ir.Op{}
-
-func init() {
+// infixOps are the operations that stand between their operands, by symbol. Levels register theirs while packages are
+// initialised, so the table is built when the first text is read.
+var infixOps = sync.OnceValue(func() map[string]*ir.Op {
+	table := map[string]*ir.Op{}
 	for _, o := range ir.Ops {
 		if o.Infix != "" {
-			infixOps[o.Infix] = o
+			table[o.Infix] = o
 		}
 	}
-}
+	return table
+})
 
 // literal is a bare number.
 type literal struct {
@@ -94,15 +97,30 @@ type literal struct {
 	bits  uint64
 	float float64
 	minus bool
+	text  string
+}
+
+// fits reports whether an integer is a value of t, or the 32 bits of a packed word.
+func (v literal) fits(t ir.Type) bool {
+	x := int64(v.bits)
+	switch {
+	case t.IsPacked():
+		return !v.minus && v.bits>>32 == 0
+	case t.Elem.Kind == ir.Uint && v.minus:
+		return x == 0
+	case t.Bits() == 64 && t.Elem.Kind == ir.Int:
+		return x == 0 || x < 0 == v.minus
+	}
+	return ir.Wrap(t.Elem, x) == x
 }
 
 func number(n *syntax.Node) (literal, bool) {
 	switch {
 	case n.Kind == syntax.Number:
-		return literal{n.NumKind, n.Int, n.Float, false}, true
+		return literal{n.NumKind, n.Int, n.Float, false, n.Name}, true
 	case n.Kind == syntax.Unary && n.Name == "-" && n.Args[0].Kind == syntax.Number && n.Args[0].NumKind != syntax.BoolNum:
 		x := n.Args[0]
-		return literal{x.NumKind, -x.Int, -x.Float, true}, true
+		return literal{x.NumKind, -x.Int, -x.Float, true, "-" + x.Name}, true
 	}
 	return literal{}, false
 }
@@ -116,17 +134,15 @@ func (r *Reader) number(n *syntax.Node, v literal, want ir.Type) *ir.Expr {
 	case v.kind == syntax.BoolNum && want.IsBool():
 		c = ir.BoolConst(v.bits != 0)
 	case v.kind == syntax.BoolNum || want.IsBool():
-		r.Fail(n.Pos, "%s where a value of type %s is expected", n.Name, want)
+		r.Fail(n.Pos, "%s where a value of type %s is expected", v.text, want)
 	case want.IsFloat():
 		c = ir.FloatConst(ir.RoundTo(want.Elem, v.float))
 	case v.kind == syntax.FloatNum:
-		r.Fail(n.Pos, "the number %s where a value of type %s is expected", n.Name, want)
-	case want.IsPacked():
-		c = ir.Const{Bits: v.bits & 0xFFFFFFFF}
+		r.Fail(n.Pos, "the number %s where a value of type %s is expected", v.text, want)
 	default:
-		c = ir.IntConst(int64(v.bits))
-		if ir.Wrap(want.Elem, c.Int()) != c.Int() || want.Elem.Bits == 64 && want.Elem.Kind == ir.Int && (c.Int() < 0) != v.minus && c.Int() != 0 {
-			r.Fail(n.Pos, "%s does not fit %s", n.Name, want)
+		c = ir.Const{Bits: v.bits}
+		if !v.fits(want) {
+			r.Fail(n.Pos, "%s does not fit %s", v.text, want)
 		}
 	}
 	return ir.NewConst(want, c).At(n.Pos)
@@ -192,19 +208,15 @@ func (r *Reader) call(n *syntax.Node, want ir.Type) *ir.Expr {
 		if x.IsConst() && x.Type == t {
 			return x // a number with its type
 		}
-		return ir.Fold(ir.NewExpr(ir.OpCast, t, nil, n.Pos, x))
+		return r.convert(n, ir.OpCast, t, x)
 	}
 	if dot := strings.LastIndexByte(n.Name, '.'); dot > 0 {
 		if t, ok := ir.TypeByName(n.Name[dot+1:]); ok {
 			switch n.Name[:dot] {
 			case "widen":
-				return ir.Fold(ir.NewExpr(ir.OpWiden, t, nil, n.Pos, r.one(n, ir.Type{})))
+				return r.convert(n, ir.OpWiden, t, r.one(n, ir.Type{}))
 			case "bitcast":
-				x := r.one(n, ir.Type{})
-				if x.Type.Bits() != t.Bits() {
-					r.Fail(n.Pos, "bitcast from %s to %s, which differ in width", x.Type, t)
-				}
-				return ir.Fold(ir.NewExpr(ir.OpBitcast, t, nil, n.Pos, x))
+				return r.convert(n, ir.OpBitcast, t, r.one(n, ir.Type{}))
 			}
 		}
 	}
@@ -213,6 +225,22 @@ func (r *Reader) call(n *syntax.Node, want ir.Type) *ir.Expr {
 		r.Fail(n.Pos, "unknown operation %s", n.Name)
 	}
 	return r.apply(n, op, want)
+}
+
+// convert makes a conversion. Those that have no meaning are refused here, since folding needs one.
+func (r *Reader) convert(n *syntax.Node, op *ir.Op, t ir.Type, x *ir.Expr) *ir.Expr {
+	bool_, packed := x.Type.IsBool() || t.IsBool(), x.Type.IsPacked() || t.IsPacked()
+	ok := !packed
+	switch op {
+	case ir.OpWiden:
+		ok = ok && !bool_ && (t.IsFloat() || !x.Type.IsFloat())
+	case ir.OpBitcast:
+		ok = !bool_ && x.Type.Bits() == t.Bits()
+	}
+	if !ok {
+		r.Fail(n.Pos, "no %s from %s to %s", op.Name, x.Type, t)
+	}
+	return ir.Fold(ir.NewExpr(op, t, nil, n.Pos, x))
 }
 
 // one reads the only operand of a call; a bare number takes type t.
