@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The prelude is a file of declarations, one a paragraph, each with everything that it needs above it. Of these an emitted file
@@ -21,12 +22,14 @@ type helper struct {
 	uses  map[string]bool
 }
 
+// The prelude is read when the first kernel is emitted: most commands emit none.
 var (
-	identifier = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-	declares   = regexp.MustCompile(`(?m)^(?:#define\s+(\w+)|typedef[^;]*?(\w+);|(?:template <[^>]*>\s*)?struct (?:\w+\(.*\) )?(\w+)|(?:template <[^\n]*>\s*)?(?:DEV|GKC_\w+) [^(;=]*?(\w+)\()`)
+	identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`) })
+	declares   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:#define\s+(\w+)|typedef[^;]*?(\w+);|(?:template <[^>]*>\s*)?struct (?:\w+\(.*\) )?(\w+)|(?:template <[^\n]*>\s*)?(?:DEV|GKC_\w+) [^(;=]*?(\w+)\()`)
+	})
+	prelude = sync.OnceValue(func() []*helper { return readPrelude(preludeText) })
 )
-
-var prelude = readPrelude(preludeText)
 
 func readPrelude(text string) []*helper {
 	var out []*helper
@@ -35,7 +38,7 @@ func readPrelude(text string) []*helper {
 		if h.text == "" || isComment(h.text) {
 			continue
 		}
-		for _, m := range declares.FindAllStringSubmatch(h.text, -1) {
+		for _, m := range declares().FindAllStringSubmatch(h.text, -1) {
 			for _, name := range m[1:] {
 				if name != "" {
 					h.names = append(h.names, name)
@@ -45,7 +48,7 @@ func readPrelude(text string) []*helper {
 		if len(h.names) == 0 {
 			panic(fmt.Sprintf("cuda: a paragraph of the prelude declares nothing:\n%s", h.text))
 		}
-		for _, w := range identifier.FindAllString(h.text, -1) {
+		for _, w := range identifier().FindAllString(h.text, -1) {
 			h.uses[w] = true
 		}
 		out = append(out, h)
@@ -61,12 +64,13 @@ func isComment(text string) bool {
 // preludeFor is the part of the prelude that a text needs.
 func preludeFor(text string) string {
 	wanted := map[string]bool{}
-	for _, w := range identifier.FindAllString(text, -1) {
+	for _, w := range identifier().FindAllString(text, -1) {
 		wanted[w] = true
 	}
 	var parts []string
-	for i := len(prelude) - 1; i >= 0; i-- { // a paragraph uses only what is above it
-		h := prelude[i]
+	all := prelude()
+	for i := len(all) - 1; i >= 0; i-- { // a paragraph uses only what is above it
+		h := all[i]
 		if !slices.ContainsFunc(h.names, func(n string) bool { return wanted[n] }) {
 			continue
 		}
@@ -81,7 +85,7 @@ func preludeFor(text string) string {
 
 // preludeNames are the words of the prelude, which emitted names avoid.
 func preludeNames() (out []string) {
-	for _, h := range prelude {
+	for _, h := range prelude() {
 		out = append(out, h.names...)
 	}
 	return out
