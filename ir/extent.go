@@ -50,7 +50,7 @@ func (f *Facts) Holds(cond *Expr) bool {
 		return false
 	}
 	f.settle()
-	f.visits = 0
+	f.visits, f.conditions = 0, 0
 	claims := f.follows(cond, true)
 	f.memo = nil
 	for _, p := range claims {

@@ -4,7 +4,7 @@ package ir
 // fails, so their divisors are not 0. Divisors that are numbers come first: a size that 128 divides is 128 times an
 // atom from then on; then equalities, which replace a name everywhere.
 func (f *Facts) launch(conditions []*Expr) {
-	parts := conjuncts(conditions)
+	parts := conjuncts(conditions, map[*Expr]bool{})
 	divisors := map[*Scalar]int64{}
 	for _, c := range parts {
 		if s, n, ok := divisible(c); ok && lcm(divisors[s], n) <= maxCoef>>16 {
@@ -26,15 +26,19 @@ func (f *Facts) launch(conditions []*Expr) {
 		f.exact(c)
 	}
 	for _, c := range parts {
+		f.conditions = 0
 		f.assume(c, true)
 	}
 }
 
-// conjuncts lists the conditions joined by &&.
-func conjuncts(conditions []*Expr) (out []*Expr) {
+// conjuncts lists the conditions joined by &&, each once.
+func conjuncts(conditions []*Expr, seen map[*Expr]bool) (out []*Expr) {
 	for _, c := range conditions {
-		if c.Op == OpAnd {
-			out = append(out, conjuncts(c.Args)...)
+		if seen[c] {
+			continue
+		}
+		if seen[c] = true; c.Op == OpAnd {
+			out = append(out, conjuncts(c.Args, seen)...)
 		} else {
 			out = append(out, c)
 		}
@@ -52,8 +56,19 @@ func divisible(c *Expr) (s *Scalar, n int64, ok bool) {
 		a = a.Args[0]
 	}
 	s, named := a.Ref.(*Scalar)
-	n, constant := b.IntValue()
+	n, constant := number(b)
 	return s, n, named && constant && n > 1 && s.Type.IsInt() && a.Op == OpName
+}
+
+// number is the value of a constant, or of a name that is set.
+func number(e *Expr) (int64, bool) {
+	for e.Op == OpWiden {
+		e = e.Args[0]
+	}
+	if s, ok := e.Ref.(*Scalar); ok && s.Fixed != nil && s.Type.IsInt() {
+		return s.Fixed.Int(), true
+	}
+	return e.IntValue()
 }
 
 func remainderIsZero(c *Expr) (a, b *Expr, ok bool) {

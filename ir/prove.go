@@ -26,8 +26,11 @@ func (f *Facts) prove(p Poly) bool {
 	if f.atLeast(p, 0) {
 		return true
 	}
-	s := proof{Facts: f, left: effortOfProof}
-	return s.holds(p)
+	granted := max(leastEffort, min(effortOfProof, f.effort))
+	s := proof{Facts: f, left: granted}
+	ok := s.holds(p)
+	f.effort = max(0, f.effort-granted+max(0, s.left))
+	return ok
 }
 
 // maxCases bounds the alternatives that a proof looks at.
@@ -98,7 +101,7 @@ func (f *Facts) fromLowest(p Poly) bool {
 
 // holds reports whether p >= 0 can be shown.
 func (s *proof) holds(p Poly) bool {
-	if s.left <= 0 || s.effort <= 0 {
+	if s.left <= 0 {
 		return false
 	}
 	p = s.reduce(p).tight()
@@ -114,8 +117,7 @@ func (s *proof) holds(p Poly) bool {
 			return g.ok
 		}
 	}
-	s.left--
-	s.effort -= 1 + len(s.facts)/64
+	s.left -= 1 + len(s.facts)/64
 	i := len(s.goals)
 	s.goals = append(s.goals, goal{hash: h, p: p}) // no, while it is being tried
 	s.depth++
@@ -264,9 +266,10 @@ func (s *proof) inBranch(facts []Poly, p Poly) bool {
 	if len(facts) == 0 {
 		return s.holds(p)
 	}
-	inner := proof{Facts: s.Facts, left: s.left / 2, depth: s.depth}
+	granted := s.left / 2
+	inner := proof{Facts: s.Facts, left: granted, depth: s.depth}
 	ok := s.under(facts, func() bool { return inner.holds(p) })
-	s.left -= s.left/2 - max(0, inner.left)
+	s.left -= granted - max(0, inner.left)
 	return ok
 }
 

@@ -31,7 +31,7 @@ type row struct {
 // Value is the canonical form of an integer expression under what is known.
 func (f *Facts) Value(e *Expr) Poly {
 	f.settle()
-	f.visits = 0
+	f.visits, f.conditions = 0, 0
 	p := f.value(e)
 	f.memo = nil
 	return p
