@@ -36,7 +36,12 @@ func SameExtent(a, b *Expr, where ...*Expr) bool {
 }
 
 // ConstantExtent is the value of an expression that depends on nothing at run time.
-func ConstantExtent(e *Expr) (int64, bool) { return NewFacts().Value(e).constant() }
+func ConstantExtent(e *Expr) (int64, bool) {
+	if n, ok := e.IntValue(); ok {
+		return n, true
+	}
+	return NewFacts().Value(e).constant()
+}
 
 // Holds reports whether a comparison of integers, or several joined by &&, follows from what is known.
 func (f *Facts) Holds(cond *Expr) bool {

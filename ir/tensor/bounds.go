@@ -18,14 +18,31 @@ type Failure struct {
 // ProveBounds proves the reads (and scatter targets) of p that carry Edge Inside. It rewrites p's definitions in place so that
 // accesses through data that it could not prove carry Edge Checked, and returns the others that it could not prove.
 func ProveBounds(p *Program) []Failure {
-	b := &bounds{facts: factsOf(p), checked: map[*ir.Expr]bool{}, failed: map[*ir.Expr]bool{}, lost: map[*ir.Expr]bool{}, revisits: maxRevisits}
-	for _, d := range p.Defs {
-		b.define(d)
-	}
+	b := newBounds(p)
+	b.run(p)
 	if len(b.checked) > 0 {
 		b.rewrite(p.Defs)
 	}
 	return b.failures
+}
+
+// Unproven lists the accesses of p that carry Edge Inside and cannot be proven, and leaves p as it is. After ProveBounds without
+// failures there are none.
+func Unproven(p *Program) []Failure {
+	b := newBounds(p)
+	b.strict = true
+	b.run(p)
+	return b.failures
+}
+
+func newBounds(p *Program) *bounds {
+	return &bounds{facts: factsOf(p), checked: map[*ir.Expr]bool{}, failed: map[*ir.Expr]bool{}, lost: map[*ir.Expr]bool{}, revisits: maxRevisits}
+}
+
+func (b *bounds) run(p *Program) {
+	for _, d := range p.Defs {
+		b.define(d)
+	}
 }
 
 // factsOf is what every launch of p satisfies: its conditions, and that no extent of what the caller passes is negative.
@@ -58,6 +75,7 @@ const lookFrom = 100
 // includes all that was known at an earlier look.
 type bounds struct {
 	facts    *ir.Facts
+	strict   bool // what comes from data has to be proven, too
 	def      Def
 	steps    map[*Tensor]int // of the names that recur together: their stepping axis
 	checked  map[*ir.Expr]bool
@@ -283,7 +301,7 @@ func (b *bounds) access(t *Tensor, k int, index *ir.Expr, pos diag.Pos, check, f
 	below, above := b.facts.Inside(index, t.Extents[k])
 	switch {
 	case !below && !above:
-	case b.throughData(index):
+	case !b.strict && b.throughData(index):
 		check()
 	default:
 		fail()

@@ -302,6 +302,7 @@ func testSoundness(t *testing.T, seed uint64) (proven bool) {
 	if len(ProveBounds(p)) > 0 {
 		return false
 	}
+	require.Empty(t, Unproven(p), "seed %d", seed)
 	for range 40 {
 		env := randomLaunch(g.r, p)
 		if !launchable(p, env) {

@@ -191,8 +191,9 @@ func TestProvable(t *testing.T) {
 		{"X: f32[C], Y: f32[C]", "scalar G: i32; G > 0; widen.i32(C) % 2 == G", "def Y[c in 0..C] = X[c]", true},
 	} {
 		src := boundsProgram(c.tensors, c.given, c.body)
-		_, failures := proveText(t, src)
+		p, failures := proveText(t, src)
 		assert.Equal(t, c.ok, len(failures) == 0, "%s%v", src, failures)
+		assert.Len(t, Unproven(p), len(failures), src)
 	}
 }
 
@@ -232,6 +233,7 @@ func TestDataIsChecked(t *testing.T) {
 		src := boundsProgram(c.tensors, c.given, c.body)
 		p, failures := proveText(t, src)
 		assert.Empty(t, failures, src)
+		assert.Empty(t, Unproven(p), src)
 		found := false
 		ir.Walk(p.Defs[0].(*Map).Body, func(e *ir.Expr) {
 			if r, ok := e.Ref.(Read); ok && r.Of.Name == "X" {
