@@ -10,7 +10,7 @@ import (
 // truth is the lanes in which a condition holds.
 func truth(x *vec) (m uint32) {
 	for i := range x {
-		m |= uint32(x[i].Bits) << i
+		m |= uint32(x[i].Bits&1) << i // a lane that is not active may hold anything
 	}
 	return m
 }
