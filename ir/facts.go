@@ -47,11 +47,10 @@ type fact struct {
 	top  atom
 }
 
-// rule says that coef * of is to. It rewrites products of divisor and exact quotient, and names that are equal to others.
+// rule says that a product is to. It rewrites divisor times exact quotient, and names that are equal to others.
 type rule struct {
-	of   product
-	coef int64
-	to   Poly
+	of product
+	to Poly
 }
 
 // undo is a change to take back: the range of an atom, or the value of a name.
@@ -213,11 +212,11 @@ func (f *Facts) reduce(p Poly) Poly {
 		for _, r := range f.rules {
 			for i := 0; i < len(p); i++ {
 				of, ok := p[i].of.over(r.of)
-				if !ok || p[i].coef == 0 || p[i].coef%r.coef != 0 {
+				if !ok || !p.known() {
 					continue
 				}
-				t := p[i]
-				p = slices.Delete(slices.Clone(p), i, i+1).plus(1, Poly{{of, t.coef / r.coef}}.mul(r.to))
+				t := term{of, p[i].coef}
+				p = slices.Delete(slices.Clone(p), i, i+1).plus(1, Poly{t}.mul(r.to))
 				if changed = true; !p.known() {
 					return p
 				}

@@ -130,7 +130,7 @@ func (f *Facts) equate(a, b Poly) {
 		return
 	}
 	r := f.atoms[x].interval
-	f.rules = append(f.rules, rule{product{x}, 1, b})
+	f.rules = append(f.rules, rule{product{x}, b})
 	if r.lo != noLow {
 		f.learn(b.shift(-r.lo))
 	}
@@ -178,7 +178,7 @@ func (f *Facts) exact(c *Expr) {
 	q := f.term(r)
 	back := b.mul(q)
 	if len(back) == 1 && back.known() && back[0].coef == 1 {
-		f.rules = append(f.rules, rule{back[0].of, 1, a})
+		f.rules = append(f.rules, rule{back[0].of, a})
 		return
 	}
 	f.learn(back.minus(a))
