@@ -115,7 +115,7 @@ func (r *reader) forLoop(head Head) Stmt {
 	r.Expect("..", "'..'")
 	s.Hi = r.value(typ)
 	if r.Accept("step") {
-		s.Step = int64(r.number("step", 1, maxInt))
+		s.Step = int64(r.number("step", 1, 1<<62))
 	}
 	s.Down = r.Accept("down")
 	s.Unroll = r.Accept("unroll")

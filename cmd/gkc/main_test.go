@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gkc-lang/gkc/internal/npy"
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/data"
+)
+
+const saxpy = `kernel saxpy(X: f32[N], Y: f32[N], a: f32 = 2) -> Z: f32[N] {
+    Z[i] = a * X[i] + Y[i]
+}
+
+example saxpy(N = 5)
+`
+
+// fresh runs a command line in a folder that holds the given files.
+func fresh(t *testing.T, files map[string]string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	}
+	return again(args...)
+}
+
+// again runs a command line in the folder of the one before.
+func again(args ...string) (code int, out, errOut string) {
+	var o, e bytes.Buffer
+	code = execute(context.Background(), args, &o, &e)
+	return code, o.String(), e.String()
+}
+
+func TestRunDevicesAgree(t *testing.T) {
+	_, want, _ := fresh(t, map[string]string{"saxpy.gk": saxpy}, "run", "saxpy.gk", "--device", "ref")
+	require.Contains(t, want, "Z: f32[5]")
+	for _, device := range []string{"sim", "sim:a100", "go"} {
+		code, out, errOut := again("run", "saxpy.gk", "--device", device, "--verify")
+		assert.Equal(t, exitRight, code, errOut)
+		assert.Contains(t, out, strings.TrimSpace(want), device)
+	}
+}
+
+func TestRunTakesInputsAndWritesResults(t *testing.T) {
+	fresh(t, map[string]string{"saxpy.gk": saxpy}, "version")
+	x := data.New(ir.F32, 3)
+	for i := range 3 {
+		x.Set(i, ir.FloatConst(float64(i)))
+	}
+	require.NoError(t, npy.WriteFile("x.npy", x))
+	code, _, errOut := again("run", "saxpy.gk", "--in", "X=x.npy", "--in", "Y=x.npy", "--in", "a=0.5", "--out", "results")
+	require.Equal(t, exitRight, code, errOut)
+	z, err := npy.ReadFile(filepath.Join("results", "Z.npy"))
+	require.NoError(t, err)
+	assert.Equal(t, []float64{0, 1.5, 3}, []float64{z.Float(0), z.Float(1), z.Float(2)})
+}
+
+func TestNumpyReadsResults(t *testing.T) {
+	python := os.Getenv("GKC_PYTHON")
+	if python == "" {
+		t.Skip("GKC_PYTHON names no python3 with numpy; go run ./internal/test sets it")
+	}
+	code, _, errOut := fresh(t, map[string]string{"saxpy.gk": saxpy}, "run", "saxpy.gk", "--device", "ref", "--out", ".")
+	require.Equal(t, exitRight, code, errOut)
+	out, err := exec.Command(python, "-c", "import numpy as n; z = n.load('Z.npy'); print(z.dtype, z.shape)").CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Equal(t, "float32 (5,)\n", string(out))
+}
+
+func TestRunJSON(t *testing.T) {
+	code, out, errOut := fresh(t, map[string]string{"saxpy.gk": saxpy}, "run", "saxpy.gk", "--set", "N=1000", "--json", "--verify")
+	require.Equal(t, exitRight, code, errOut)
+	var j jsonRun
+	require.NoError(t, json.Unmarshal([]byte(out), &j))
+	assert.Equal(t, []int{1000}, j.Outputs["Z"].Shape)
+	require.Len(t, j.Kernels, 1)
+	k := j.Kernels[0]
+	assert.Equal(t, []int{2}, k.Statements)
+	assert.Equal(t, int64(8000), k.Counts["load_bytes"])
+	assert.Equal(t, int64(4000), k.Counts["store_bytes"])
+	assert.Positive(t, j.Estimate)
+	assert.Zero(t, j.Workspace)
+}
+
+func TestEveryLevelRuns(t *testing.T) {
+	code, _, errOut := fresh(t, map[string]string{"saxpy.gk": saxpy}, "build", "saxpy.gk", "--emit", "tensor,tile,simt")
+	require.Equal(t, exitRight, code, errOut)
+	_, want, _ := again("run", "saxpy.gk", "--set", "N=7", "--device", "ref")
+	for _, args := range [][]string{
+		{"run", "saxpy.tensor", "--set", "N=7", "--in", "a=2", "--device", "ref"},
+		{"run", "saxpy.tensor", "--set", "N=7"},
+		{"run", "saxpy.tile", "--set", "N=7", "--device", "ref"},
+		{"run", "saxpy.tile", "--set", "N=7"},
+		{"run", "saxpy.simt", "--set", "N=7"},
+	} {
+		code, out, errOut := again(args...)
+		assert.Equal(t, exitRight, code, errOut)
+		assert.Contains(t, out, strings.TrimSpace(want), args)
+	}
+}
+
+func TestOptRunsSinglePasses(t *testing.T) {
+	fresh(t, map[string]string{"saxpy.gk": saxpy}, "build", "saxpy.gk", "--emit", "tensor")
+	code, out, errOut := again("opt", "saxpy.tensor", "--passes", "explicit_faults", "--to", "tensor")
+	require.Equal(t, exitRight, code, errOut)
+	assert.Contains(t, out, "tensor saxpy")
+	code, _, errOut = again("opt", "saxpy.tensor", "--passes", "nothing")
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, errOut, "nothing")
+}
+
+func TestWrongUse(t *testing.T) {
+	files := map[string]string{"saxpy.gk": saxpy, "two.gk": saxpy + strings.ReplaceAll(saxpy, "saxpy", "other"), "bad.gk": "kernel k(X: f32[N]) -> Y: f32[N] { Y[i] = Z[i] }"}
+	for _, c := range []struct {
+		code    int
+		mention string
+		args    []string
+	}{
+		{exitUsage, "frobnicate", []string{"frobnicate"}},
+		{exitUsage, "nowhere.gk", []string{"run", "nowhere.gk"}},
+		{exitUsage, "--kernel", []string{"run", "two.gk"}},
+		{exitUsage, "abacus", []string{"run", "saxpy.gk", "--device", "abacus"}},
+		{exitUsage, "pdp11", []string{"run", "saxpy.gk", "--device", "sim:pdp11"}},
+		{exitUsage, "NAME=NUMBER", []string{"run", "saxpy.gk", "--set", "N"}},
+		{exitUsage, "ptx", []string{"build", "saxpy.gk", "--emit", "ptx"}},
+		{exitWrong, "Q", []string{"run", "saxpy.gk", "--set", "Q=3"}},
+		{exitWrong, "X", []string{"run", "saxpy.gk", "--in", "X=3"}},
+		{exitWrong, "nothere.npy", []string{"run", "saxpy.gk", "--in", "X=nothere.npy"}},
+		{exitWrong, "other", []string{"run", "saxpy.gk", "--kernel", "other"}},
+		{exitWrong, "bad.gk:1:43", []string{"run", "bad.gk"}},
+		{exitWrong, "bad.gk:1:43", []string{"check", "bad.gk"}},
+		{exitWrong, "tile", []string{"run", "saxpy.gk", "--schedule", "tile=3"}},
+	} {
+		code, out, errOut := fresh(t, files, c.args...)
+		assert.Equal(t, c.code, code, "%v: %s", c.args, errOut)
+		assert.Contains(t, out+errOut, c.mention, c.args)
+	}
+}
+
+func TestCheckJSON(t *testing.T) {
+	code, out, _ := fresh(t, map[string]string{"bad.gk": "kernel k(X: f32[N]) -> Y: f32[N] {\n    Y[i] = Z[i]\n}\n"}, "check", "--json", "bad.gk")
+	assert.Equal(t, exitWrong, code)
+	var d jsonDiag
+	require.NoError(t, json.Unmarshal([]byte(out), &d))
+	assert.Equal(t, "bad.gk", d.File)
+	assert.Equal(t, int32(2), d.Line)
+	assert.Equal(t, int32(12), d.Column)
+	assert.Equal(t, "error", d.Severity)
+	assert.NotEmpty(t, d.Code)
+	assert.Contains(t, d.Message, "Z")
+}
+
+func TestFmt(t *testing.T) {
+	code, out, _ := fresh(t, map[string]string{"ugly.gk": "kernel k(X:f32[N])->Y:f32[N]{Y[i]=X[i]*2 // twice\n}"}, "fmt", "--check", "ugly.gk")
+	assert.Equal(t, exitWrong, code)
+	assert.Contains(t, out, "ugly.gk")
+	code, _, errOut := again("fmt", "ugly.gk")
+	require.Equal(t, exitRight, code, errOut)
+	text, err := os.ReadFile("ugly.gk")
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "// twice")
+	code, _, _ = again("fmt", "--check", "ugly.gk")
+	assert.Equal(t, exitRight, code)
+}
+
+func TestBuildCheckFindsStaleArtifacts(t *testing.T) {
+	fresh(t, map[string]string{"saxpy.gk": saxpy}, "version")
+	code, out, _ := again("build", "--check", "saxpy.gk")
+	assert.Equal(t, exitWrong, code)
+	assert.Contains(t, out, "gkc build saxpy.gk")
+	code, _, errOut := again("build", "saxpy.gk")
+	require.Equal(t, exitRight, code, errOut)
+	code, out, _ = again("build", "--check", "saxpy.gk")
+	assert.Equal(t, exitRight, code, out)
+}
+
+func TestInformation(t *testing.T) {
+	for _, c := range []struct{ command, mention string }{
+		{"version", "gkc"}, {"devices", "h200"}, {"passes", "make_loops"}, {"--help", "check"},
+	} {
+		code, out, errOut := fresh(t, nil, c.command)
+		assert.Equal(t, exitRight, code, errOut)
+		assert.Contains(t, out, c.mention)
+	}
+	code, out, errOut := fresh(t, map[string]string{"saxpy.gk": saxpy}, "explain", "saxpy.gk")
+	assert.Equal(t, exitRight, code, errOut)
+	assert.Contains(t, out, "line 2: Z[i] = a * X[i] + Y[i]")
+}
