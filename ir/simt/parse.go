@@ -10,6 +10,34 @@ import (
 	"github.com/gkc-lang/gkc/ir/text"
 )
 
+// The text, in order; what stands in brackets may be left out, and testdata has all of it in use:
+//
+//	simt NAME
+//	size|param NAME: TYPE [lo N] [multiple N] [fixed V] [default V] [at LINE:COL:OFFSET]
+//	array NAME: TYPE[EXTENTS] param|result|work [as CALLER] [zero each|once]
+//	order NAMES                        // the caller's parameters
+//	where CONDITION "TEXT"
+//	site "KIND" "TEXT" [tensor NAME dim N] [at LINE:COL:OFFSET]
+//	kernel NAME [for DEVICE] [lines N N] {
+//	  host NAME: TYPE = EXPR           // over scalars, earlier host values, sms, l2bytes; scalar.N is the scalar where N is both
+//	  launch grid EXPR threads N [cluster N] [per_sm N] [shared BYTES] [tail]
+//	  global NAME: TYPE = ARRAY [readonly]
+//	  map NAME = ARRAY[DIMS] strides [BYTES] box [N, N] [swizzle N] [l2 N] [fill nan]
+//	  shared NAME: TYPE[N] at BYTE [align N] [over NAME]
+//	  mbar NAME[N] at BYTE count N     named NAME[N] first ID count N
+//	  layout NAME AXES [reg n1 m8 | lane n2 = ~ m1+n4 | warp m16 | group m64 | cta | grid]
+//	  let x: T = E                     var x: T [= E]         var x: T[N] [as LAYOUT]       x = E       x[i] = E
+//	  for i[: T] in E..E [step N] [down] [unroll] { }         while { } E { }               if E { } [else { }]
+//	  load SLICE <- MEM [FORM] [KEEP] [ORDER]                 store MEM <- E | SLICE | [E, E] [FORM] [OP] [KEEP] [ORDER] [-> x]
+//	  copy CF [PLACE <-] PLACE [bytes E] [done BAR] [peers E] [OP] [KEEP]
+//	  mma ATOM SLICE += OPERAND * OPERAND acc E               VERB [BAR], E, E              check E, SITE, E, E
+//	  roles { NAME warps N..N [by N] [regs N] { } }
+//	}
+//
+// SLICE is x, x[i] or x[i:n]; MEM is BUFFER[i] or BUFFER[i]@rank; PLACE is MEM or MAP[COORDINATES]; OPERAND is SLICE or
+// (descriptor) of MEM; BAR is NAME[i], NAME[i]@rank or a word of the machine; FORM is vec n, matrix n or matrix.trans n; KEEP is
+// stream, keep first or keep last; ORDER is volatile, relaxed, acquire or release; OP is add, mul, max, min, or, and.
+
 // Parse reads what Print writes, and the shorthands that people write: several statements a line with ;, slices x[i:n] in
 // stores, `-> name` for a register that is not declared yet. A module that was read is still to be verified.
 func Parse(src string) (*Module, error) {
