@@ -90,6 +90,9 @@ func (b *binder) bind(w *syntax.Binder) {
 	switch {
 	case at != nil && at.given != nil:
 		b.bindGiven(w, s, at.given)
+	case at != nil && at.value != nil && b.inner.frame == nil: // lost on the left-hand side
+		b.failed = true
+		b.bindNew(w, s, nil)
 	case at != nil && at.value != nil:
 		b.fail(w.Pos, "binder", "index %s hides the name %s of func %s", w.Name, w.Name, b.inner.frame.macro.Name)
 	case b.macro == nil && isScan(b.node.Name):
