@@ -20,6 +20,7 @@ import (
 	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/ir/tensor"
+	"github.com/gkc-lang/gkc/passes"
 	"github.com/gkc-lang/gkc/runtime/sim"
 )
 
@@ -55,9 +56,11 @@ func corpusJobs(t *testing.T, lower bool) []*job {
 		}
 		var m *simt.Module
 		if lower {
-			if m, err = gkc.Lower(k.Program, false); !assert.NoError(t, err, c.ID()) {
+			u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program}
+			if !assert.NoError(t, passes.Run(u, passes.Options{To: passes.Simt, Verify: true}), c.ID()) {
 				continue
 			}
+			m = u.Simt
 		}
 		for i := range c.Runs {
 			r := &c.Runs[i]
