@@ -80,7 +80,7 @@ func (x *expander) call(c context, n *syntax.Node) *term {
 			x.fail(c, n.Pos, "arity", "%s needs %s, %s[%s](…)", n.Name, counted(len(m.Binders), "binder"), n.Name, wordList(m.Binders))
 			return x.lost(n, args...)
 		}
-		return x.macro(c, n, m, nil, nil, args)
+		return x.macro(c, n, m, nil, args)
 	}
 	f, scalar := builtins[n.Name]
 	to := dtypeNamed(n.Name)

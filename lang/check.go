@@ -36,7 +36,7 @@ func Compile(name, src string, set map[string]int64) (*Unit, diag.List) {
 func Check(file *File, set map[string]int64) ([]*tensor.Program, []*ExampleValues, diag.List) {
 	c := &checker{file: file, set: set, funcs: map[string]*macro{}, consts: map[string]*constant{}, kernels: map[string]*kernel{}}
 	c.declareItems()
-	c.budget = 300_000 + 200*c.size()
+	c.budget = macroBudget + macroBudgetEach*c.size()
 	for _, item := range file.Items {
 		switch item := item.(type) {
 		case *Const:
@@ -72,6 +72,12 @@ func Check(file *File, set map[string]int64) ([]*tensor.Program, []*ExampleValue
 	}
 	return programs, examples, c.errs.Sorted()
 }
+
+// A file's macros may make so many operations, and so many more for each of its statements.
+const (
+	macroBudget     = 200_000
+	macroBudgetEach = 200
+)
 
 // checker holds what the declarations of a file share.
 type checker struct {

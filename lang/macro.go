@@ -204,7 +204,7 @@ func (b *binder) callMacro(args []*term) *term {
 	for i, g := range groups {
 		hand[i] = &given{g, where}
 	}
-	out := b.macroCall(b.inner, n, m, hand, args)
+	out := b.expander.macro(b.inner, n, m, hand, args)
 	return b.guarded(out, where)
 }
 
@@ -260,13 +260,8 @@ func (b *binder) nameOf(level uint8) string {
 	return "index"
 }
 
-// macro expands a call without binders.
-func (x *expander) macro(c context, n *syntax.Node, m *macro, hand []*given, where *term, args []*term) *term {
-	return x.macroCall(c, n, m, hand, args)
-}
-
-// macroCall expands a macro with these indices and arguments.
-func (x *expander) macroCall(c context, n *syntax.Node, m *macro, hand []*given, args []*term) *term {
+// macro expands a call with these arguments; hand is what each of its binders stands for.
+func (x *expander) macro(c context, n *syntax.Node, m *macro, hand []*given, args []*term) *term {
 	switch {
 	case m.broken:
 		return x.lost(n, args...)
