@@ -69,13 +69,15 @@ func exported(name string) string {
 // module prints the launch of a module.
 type module struct {
 	*simt.Module
-	name    string        // of the launching function
-	fields  *source.Names // of the struct of arguments
-	kernels []string      // names of the kernels' functions
+	name     string        // of the launching function
+	fields   *source.Names // of the struct of arguments
+	work     *source.Names // of the struct of workspace
+	kernels  []string      // names of the kernels' functions
+	launches []string      // and of those that launch them
 }
 
 func newModule(m *simt.Module, name string) *module {
-	p := &module{Module: m, name: name, fields: source.NewNames()}
+	p := &module{Module: m, name: name, fields: source.NewNames(), work: source.NewNames(reserved...)}
 	for _, s := range m.Scalars {
 		p.fields.Of(s, exported(s.Name))
 	}
@@ -84,9 +86,11 @@ func newModule(m *simt.Module, name string) *module {
 			p.fields.Of(a, exported(a.Name))
 		}
 	}
-	functions := source.NewNames(name, name+"Args", name+"Sites")
+	functions := source.NewNames(name, name+"Args", lower(name)+"Sites", lower(name)+"Work")
 	for _, k := range m.Kernels {
-		p.kernels = append(p.kernels, functions.New(lower(name)+exported(k.Name)))
+		short := exported(strings.TrimPrefix(k.Name, m.Name+"."))
+		p.kernels = append(p.kernels, functions.New(lower(name)+short))
+		p.launches = append(p.launches, functions.New("launch"+name+short))
 	}
 	return p
 }
@@ -104,10 +108,13 @@ func (p *module) print(f *jen.File) {
 		f.Commentf("%sSites are the places that can fail.", lower(p.name))
 		f.Var().Id(lower(p.name)+"Sites").Op("=").Index().Qual(library, "Site").Custom(lines("{", "}"), p.sites()...)
 	}
+	f.Commentf("%sWork is what its kernels leave for one another.", lower(p.name))
+	f.Type().Id(lower(p.name) + "Work").Struct(p.workspace()...)
 	f.Commentf("%s launches kernel %s.", p.name, p.Module.Name)
 	f.Func().Id(p.name).Params(jen.Id("a").Op("*").Id(p.name + "Args")).Error().Block(p.launch()...)
 	for i, k := range p.Kernels {
 		f.Line()
+		f.Add(p.run(k, p.launches[i], p.kernels[i]))
 		f.Add(newKernel(k).function(p.kernels[i]))
 	}
 }
@@ -167,16 +174,7 @@ func (p *module) host(values *source.Names) *exprs {
 	}}
 }
 
-func (p *module) extents(a *simt.Array) []string {
-	x := p.host(source.NewNames())
-	out := make([]string, len(a.Extents))
-	for i, e := range a.Extents {
-		out[i] = x.text(e)
-	}
-	return out
-}
-
-// launch is the body of the launching function.
+// launch is the body of the launching function. Every kernel has a launching function of its own: a module may have thousands.
 func (p *module) launch() []jen.Code {
 	begin := jen.Id("l").Op(":=").Op("&").Qual(library, "Launch").Values()
 	if len(p.Sites) > 0 {
@@ -187,39 +185,54 @@ func (p *module) launch() []jen.Code {
 	for _, w := range p.Where {
 		out = append(out, jen.Id("l").Dot("Where").Call(jen.Id(x.text(w.Expr)), jen.Lit(w.Text)))
 	}
-	names := source.NewNames(reserved...)
-	arrays := map[*simt.Array]string{}
+	out = append(out, jen.Id("w").Op(":=").Op("&").Id(lower(p.name)+"Work").Values())
 	for _, a := range p.Arrays {
-		extents := p.extents(a)
 		call := []jen.Code{jen.Lit(a.Name)}
+		if a.Role != simt.Work {
+			call = append(call, jen.Len(jen.Id(p.array(a))))
+		}
+		for _, e := range a.Extents {
+			call = append(call, jen.Id(x.text(e)))
+		}
 		if a.Role == simt.Work {
-			arrays[a] = names.New(a.Name)
-			for _, e := range extents {
-				call = append(call, jen.Id(e))
-			}
-			out = append(out, jen.Id(arrays[a]).Op(":=").Make(jen.Index().Id(typeOf(a.Type)), jen.Id("l").Dot("Len").Call(call...)), assign("_", "=", arrays[a]))
-			continue
+			out = append(out, jen.Id(p.array(a)).Op("=").Make(jen.Index().Id(typeOf(a.Type)), jen.Id("l").Dot("Len").Call(call...)))
+		} else {
+			out = append(out, jen.Id("l").Dot("Has").Call(call...))
 		}
-		arrays[a] = "a." + p.fields.Of(a, a.Name)
-		call = append(call, jen.Len(jen.Id(arrays[a])))
-		for _, e := range extents {
-			call = append(call, jen.Id(e))
-		}
-		out = append(out, jen.Id("l").Dot("Has").Call(call...))
 	}
-	for i, k := range p.Kernels {
-		out = append(out, jen.Block(p.run(k, p.kernels[i], names.Inner(), arrays)...))
+	for i := range p.Kernels {
+		out = append(out, jen.Id(p.launches[i]).Call(jen.Id("l"), jen.Id("a"), jen.Id("w")))
 	}
 	return append(out, jen.Return(jen.Id("l").Dot("Err").Call()))
 }
 
-// run launches one kernel.
-func (p *module) run(k *simt.Kernel, function string, names *source.Names, arrays map[*simt.Array]string) (out []jen.Code) {
+// array is an array in launching functions: a field of the arguments or of the workspace.
+func (p *module) array(a *simt.Array) string {
+	if a.Role == simt.Work {
+		return "w." + p.work.Of(a, a.Name)
+	}
+	return "a." + p.fields.Of(a, a.Name)
+}
+
+// workspace are the fields of the arrays between kernels.
+func (p *module) workspace() (out []jen.Code) {
+	for _, a := range p.Arrays {
+		if a.Role == simt.Work {
+			out = append(out, jen.Id(p.work.Of(a, a.Name)).Index().Id(typeOf(a.Type)))
+		}
+	}
+	return out
+}
+
+// run is the launching function of one kernel.
+func (p *module) run(k *simt.Kernel, launch, function string) jen.Code {
+	names := source.NewNames(reserved...)
 	x := p.host(names)
+	var body []jen.Code
 	for _, v := range k.Params {
 		text := x.text(v.Expr)
 		name := names.Of(v, v.Name)
-		out = append(out, assign(name, ":=", text), assign("_", "=", name))
+		body = append(body, assign(name, ":=", text), assign("_", "=", name))
 	}
 	call := []jen.Code{jen.Id("b")}
 	for _, v := range newKernel(k).arguments() {
@@ -227,14 +240,16 @@ func (p *module) run(k *simt.Kernel, function string, names *source.Names, array
 	}
 	for _, g := range k.Global {
 		if g.Type == g.Array.Type {
-			call = append(call, jen.Id(arrays[g.Array]))
+			call = append(call, jen.Id(p.array(g.Array)))
 			continue
 		}
-		call = append(call, jen.Id(fmt.Sprintf("simt.Recast[%s](%s)", typeOf(g.Type), arrays[g.Array])))
+		call = append(call, jen.Id(fmt.Sprintf("simt.Recast[%s](%s)", typeOf(g.Type), p.array(g.Array))))
 	}
-	body := jen.Func().Params(jen.Id("b").Op("*").Qual(library, "Block")).Block(jen.Id(function).Call(call...))
-	args := []jen.Code{jen.Lit(k.Name), jen.Id(x.text(k.Launch.Grid)), jen.Lit(k.Launch.SharedBytes), jen.Lit(inOrder(k)), body}
-	return append(out, jen.Id("l").Dot("Run").Call(args...))
+	block := jen.Func().Params(jen.Id("b").Op("*").Qual(library, "Block")).Block(jen.Id(function).Call(call...))
+	args := []jen.Code{jen.Lit(k.Name), jen.Id(x.text(k.Launch.Grid)), jen.Lit(k.Launch.SharedBytes), jen.Lit(inOrder(k)), block}
+	body = append(body, jen.Id("l").Dot("Run").Call(args...))
+	params := []jen.Code{jen.Id("l").Op("*").Qual(library, "Launch"), jen.Id("a").Op("*").Id(p.name + "Args"), jen.Id("w").Op("*").Id(lower(p.name) + "Work")}
+	return jen.Commentf("%s launches kernel %s.", launch, k.Name).Line().Func().Id(launch).Params(params...).Block(body...).Line()
 }
 
 // inOrder tells kernels whose result depends on the order of blocks: those that combine in place, or wait for each other.
