@@ -84,6 +84,7 @@ type checker struct {
 	file    *File
 	set     map[string]int64
 	errs    diag.List
+	count   int // of all mistakes; errs keeps the first maxMistakes
 	funcs   map[string]*macro
 	consts  map[string]*constant
 	kernels map[string]*kernel
@@ -93,8 +94,17 @@ type checker struct {
 
 func (c *checker) fail(pos diag.Pos, code, format string, args ...any) *diag.Diag {
 	d := diag.Errorf(pos, code, format, args...)
-	c.errs.Add(d)
+	c.report(d)
 	return d
+}
+
+// maxMistakes is how many mistakes of a file are told.
+const maxMistakes = 500
+
+func (c *checker) report(d *diag.Diag) {
+	if c.count++; c.count <= maxMistakes {
+		c.errs.Add(d)
+	}
 }
 
 // size counts the statements of the file.

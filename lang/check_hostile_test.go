@@ -24,6 +24,7 @@ func TestHostileMeanings(t *testing.T) {
 	for name, src := range map[string]string{
 		"exponential funcs": "func f0(x) = x + x " + repeat(60, func(i int) string { return fmt.Sprintf("func f%d(x) = f%d(x) + f%d(x) ", i+1001, i+1000, i+1000) }) +
 			"func f1000(x) = x " + kernel("r[a] = f1060(x[a])"),
+		"literals in funcs": "func f(x) = if x > 0 { x } else { x } kernel k(u: u32[N], n: i32) -> r: u32[N] { r[a] = max(u[a], " + strings.Repeat("f(", 50) + "if n > 0 { 1 } else { 2 }" + strings.Repeat(")", 50) + ") }",
 		"nested arguments":  "func f(x) = x + x + x " + kernel("r[a] = "+strings.Repeat("f(", 60)+"x[a]"+strings.Repeat(")", 60)),
 		"nested binders":    kernel("r[a] = " + strings.Repeat("layernorm[a](", 40) + "x[a]" + strings.Repeat(", 1)", 40)),
 		"other binders":     kernel("r[a] = " + repeat(40, func(i int) string { return fmt.Sprintf("softmax[b%d in 0..3](", i) }) + "x[a]" + strings.Repeat(")", 40)),

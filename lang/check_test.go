@@ -163,6 +163,8 @@ func TestTypes(t *testing.T) {
 		{"r[a] = i[a] % ‹0", "type"},
 		{"r[a] = 2 ** ‹-1", "type"},
 		{"r[a] = ‹9223372036854775807 + 1", "limit"},
+		{"r[a] = max(i[a], ‹3000000000)", "type"},
+		{"r[a] = min(u32(a), ‹if a > 0 { -1 } else { 2 })", "type"},
 		{"r[a] = ‹exp(x[a], 2)", "arity"},
 		{"r[a] = ‹clamp(x[a], 2)", "arity"},
 		{"r[a] = ‹min(x[a])", "arity"},

@@ -11,9 +11,9 @@ import (
 
 // single checks a statement that does not use itself, and emits its definition.
 func (k *kernel) single(s *stmt) bool {
-	before := len(k.errs)
+	before := k.count
 	ok := k.expand(s, false)
-	if !ok && len(k.errs) > before {
+	if !ok && k.count > before {
 		return false
 	}
 	w := k.inference(nil)

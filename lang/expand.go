@@ -33,7 +33,7 @@ func (x *expander) fail(c context, pos diag.Pos, code, format string, args ...an
 		}
 	}
 	if !x.quiet {
-		x.errs.Add(d)
+		x.report(d)
 	}
 	return d
 }

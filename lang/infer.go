@@ -145,7 +145,7 @@ func (w *inference) lookStatement(s *stmt) {
 func (w *inference) lookRead(t *term) {
 	v := t.of
 	switch {
-	case v.axes != nil:
+	case v.recurs:
 		w.lookInside(t)
 	case v.tensor == nil: // a mistake in its declaration or definition
 		w.failed = true
@@ -165,7 +165,7 @@ func (w *inference) note(r *extent, v *variable, dim int, pos diag.Pos, weak boo
 		return
 	case v.hi != nil && v.hi[dim] != nil:
 		u.lo, u.hi = v.lo[dim], v.hi[dim]
-	case v.axes != nil:
+	case v.recurs:
 		if u.like = v.axes[dim].r; u.like == r {
 			return
 		}
@@ -242,6 +242,13 @@ func (w *inference) resolve() {
 
 func (w *inference) rangeless(r *extent) {
 	d := w.mistake(r.pos, "range", "index %s has no range: it stands alone as a subscript of no tensor", r.name)
+	if w.stmt != nil && w.stmt.scatters() {
+		x := w.expander()
+		if best := nearest(r.name, x.valueNames(context{})); best != "" {
+			d.WithFix("did you mean %s?", best)
+			return
+		}
+	}
 	if r.own {
 		d.WithFix("write for %s in lo..hi behind the statement", r.name)
 	} else {

@@ -28,7 +28,7 @@ type kernel struct {
 
 // check makes the kernel's program; nil if there are mistakes.
 func (k *kernel) check() *tensor.Program {
-	before := len(k.errs)
+	before := k.count
 	k.prog = &tensor.Program{Name: k.ast.Name, Pos: k.ast.Pos}
 	k.broken = len(k.ast.Lost) > 0
 	k.header()
@@ -37,7 +37,7 @@ func (k *kernel) check() *tensor.Program {
 		k.undefined()
 	}
 	k.prove()
-	if k.broken = k.broken || len(k.errs) > before; k.broken {
+	if k.broken = k.broken || k.count > before; k.broken {
 		return nil
 	}
 	k.dropUnused()

@@ -35,6 +35,8 @@ func (l *lowering) as(t *term, want ir.Type) *ir.Expr {
 	switch {
 	case t.isNumber():
 		return numberAs(t, want)
+	case t.typ == intLit && want.IsInt():
+		return l.value(t, want)
 	case t.typ == intLit:
 		return convert(l.value(t, ir.I64), want, t.pos)
 	case t.typ == floatLit:

@@ -75,7 +75,7 @@ func (c *checker) checkMacro(m *macro) {
 	ctx := context{frame: frame}
 	if d := repeatedName(m.Func); d != nil {
 		m.broken = true
-		c.errs.Add(d)
+		c.report(d)
 		return
 	}
 	for i, b := range m.Binders {

@@ -100,10 +100,50 @@ func (x *expander) operation(c context, n *syntax.Node, op *ir.Op, in, out ir.Ty
 	if t.kind != applyTerm {
 		return t
 	}
-	if op.Fault != nil && in.IsInt() && len(args) == 2 && x.certainFault(c, t) {
+	if in.IsInt() && in != intLit && (op.Fault != nil && len(args) == 2 && x.certainFault(c, t) || x.tooLarge(c, t)) {
+		return x.lost(n, args...)
+	}
+	if in == intLit && op.Fault != nil && x.certainFault(c, t) {
 		return x.lost(n, args...)
 	}
 	return x.fold(c, t)
+}
+
+// wraps holds the operations for which an integer counts modulo the width of their type, so that any literal will do.
+var wraps = map[*ir.Op]bool{ir.OpAdd: true, ir.OpSub: true, ir.OpMul: true, ir.OpFMA: true, ir.OpNeg: true, ir.OpBitAnd: true, ir.OpBitOr: true,
+	ir.OpBitXor: true, ir.OpShl: true, ir.OpPopcount: true}
+
+// tooLarge reports a literal that the type of an operation cannot hold, where that would change the result.
+func (x *expander) tooLarge(c context, t *term) bool {
+	if wraps[t.op] {
+		return false
+	}
+	for _, a := range t.args {
+		if a.typ == intLit && !fits(a, t.in, map[*term]bool{}) {
+			x.fail(c, a.pos, "type", "%s does not fit %s, in which %s is computed", show(a.node), t.in, show(t.node)).WithFix("convert the other side: i64(…)")
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether the literals that t is made of have the same value in type in.
+func fits(t *term, in ir.Type, seen map[*term]bool) bool {
+	switch {
+	case t.typ != intLit || seen[t]:
+		return true
+	case t.isNumber():
+		return ir.Wrap(in.Elem, t.num.Int()) == t.num.Int()
+	case (t.op == ir.OpSub || t.op == ir.OpNeg) && in.Elem.Kind == ir.Uint:
+		return false
+	}
+	seen[t] = true
+	for _, a := range t.args {
+		if !fits(a, in, seen) {
+			return false
+		}
+	}
+	return true
 }
 
 // certainFault reports an operation that never has a value, such as a division by the number 0.

@@ -112,7 +112,7 @@ func (k *kernel) ring(ring []*stmt) {
 		ok = k.recurrence(ring)
 	}
 	for _, s := range ring {
-		s.v.axes = nil
+		s.v.recurs, s.v.axes = false, nil
 		if !ok {
 			k.broken = true
 		}

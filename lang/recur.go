@@ -36,7 +36,7 @@ func (k *kernel) recurrence(ring []*stmt) bool {
 		return false
 	}
 	for _, s := range ring {
-		s.v.axes = s.axes
+		s.v.recurs, s.v.axes = true, s.axes
 	}
 	w := k.inference(ring)
 	for _, s := range ring {

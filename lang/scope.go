@@ -27,7 +27,8 @@ type variable struct {
 	lo, hi  []*ir.Expr     // nil where they are not known yet
 	written []*syntax.Node // declared extents as they are written
 	edge    tensor.Edge    // of accesses that have none of their own
-	axes    []*axis        // of the statement that defines it, while that is checked
+	recurs  bool           // its definition, which uses it, is being checked
+	axes    []*axis        // of that definition
 	tensor  *tensor.Tensor // nil until it is defined without mistakes
 }
 

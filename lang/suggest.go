@@ -9,13 +9,19 @@ import (
 
 // suggest adds the fix of a name that is nearly one of these.
 func (x *expander) suggest(d *diag.Diag, name string, names []string) {
+	if x.count > maxSuggestions {
+		return
+	}
 	if best := nearest(name, names); best != "" {
 		d.WithFix("did you mean %s?", best)
 	}
 }
 
-// maxSuggest bounds the work for one misspelled name.
-const maxSuggest = 1000
+// Limits of the work for misspelled names.
+const (
+	maxSuggestions = 50
+	maxSuggest     = 1000 // names that are compared
+)
 
 // nearest is the name with the fewest edits, if they are few; "" if none is near.
 func nearest(name string, names []string) string {
