@@ -52,6 +52,7 @@ type reader struct {
 	header  []pending
 	scope   []*ir.Axis // innermost last; no two have one name
 	visible map[string]*ir.Axis
+	axes    map[string]*ir.Axis // of the definition at hand, by name
 	lets    map[string]*let
 	budget  int
 }
@@ -68,7 +69,7 @@ const maxNodes = 4 << 20
 func (r *reader) program() *Program {
 	r.prog = &Program{}
 	r.scalars, r.reads, r.defined, r.lets = map[string]*ir.Scalar{}, map[string]*Tensor{}, map[string]*Tensor{}, map[string]*let{}
-	r.visible = map[string]*ir.Axis{}
+	r.visible, r.axes = map[string]*ir.Axis{}, map[string]*ir.Axis{}
 	r.exprs = text.Reader{Name: r.name, Special: r.special}
 	r.budget = maxNodes
 	r.head()

@@ -30,6 +30,7 @@ func (r *reader) let() {
 // def reads one definition behind its first word.
 func (r *reader) def(word syntax.Token) Def {
 	r.leave(0)
+	clear(r.axes)
 	switch word.Text {
 	case "def":
 		m := &Map{}
@@ -84,7 +85,11 @@ func (r *reader) bind(name string, pos diag.Pos) *ir.Axis {
 	if r.scalars[name] != nil || r.lets[name] != nil || r.visible[name] != nil {
 		r.fail(pos, "the axis %s has the name of something else in scope", name)
 	}
-	a := &ir.Axis{Name: name}
+	a := r.axes[name]
+	if a == nil { // a name is one axis in all of a definition: printing gives different axes different names
+		a = &ir.Axis{Name: name}
+		r.axes[name] = a
+	}
 	r.scope = append(r.scope, a)
 	r.visible[name] = a
 	return a
