@@ -24,9 +24,10 @@ type emitter struct {
 
 // emitScope is a list of statements with the values that are known in it.
 type emitScope struct {
-	up   *emitScope
-	body []tile.Stmt
-	memo map[*ir.Expr]*ir.Expr
+	up       *emitScope
+	body     []tile.Stmt
+	memo     map[*ir.Expr]*ir.Expr
+	complete map[*ir.Expr]bool // what needs no statements beyond those in sight
 }
 
 // exprFact is what matters of an expression to the emitter.
@@ -92,19 +93,31 @@ func (e *emitter) count(x *ir.Expr) *exprFact {
 	return f
 }
 
-// missing reports whether x needs statements that were not made in sight yet. It looks at a few operations only.
-func (e *emitter) missing(x *ir.Expr) bool { return e.missingIn(x, 64) }
-
-func (e *emitter) missingIn(x *ir.Expr, limit int) bool {
+// missing reports whether x needs statements that were not made in sight yet.
+func (e *emitter) missing(x *ir.Expr) bool {
 	f := e.facts[x]
-	if f == nil || !f.heavy || e.known(x) != nil {
+	if f == nil || !f.heavy || e.known(x) != nil || e.complete(x) {
 		return false
 	}
-	if x.Op == ir.OpRead || x.Op == tensor.OpReduce || x.Op == tensor.OpScan || limit == 0 {
+	if x.Op == ir.OpRead || x.Op == tensor.OpReduce || x.Op == tensor.OpScan {
 		return true
 	}
 	for _, a := range x.Args {
-		if e.missingIn(a, limit/2) {
+		if e.missing(a) {
+			return true
+		}
+	}
+	if e.scope.complete == nil {
+		e.scope.complete = map[*ir.Expr]bool{}
+	}
+	e.scope.complete[x] = true
+	return false
+}
+
+// complete reports whether all that x needs was found in sight before; it stays there.
+func (e *emitter) complete(x *ir.Expr) bool {
+	for s := e.scope; s != nil; s = s.up {
+		if s.complete[x] {
 			return true
 		}
 	}

@@ -1,0 +1,30 @@
+package passes
+
+import "github.com/gkc-lang/gkc/ir"
+
+// mergeEqual makes equal expressions of a definition one, so that what they read is read once.
+//
+//	def y[i in 0..N] = if k[i] == 0 { 1 } else { k[i] }
+//
+// becomes
+//
+//	let e.1: i32 = k[i]
+//	def y[i in 0..N] = if e.1 == 0 { 1 } else { e.1 }
+func mergeEqual(u *Unit) error {
+	p := copyProgram(u.Tensor)
+	for i, d := range p.Defs {
+		seen := map[uint64][]*ir.Expr{}
+		r := ir.Rewriter{Post: func(x *ir.Expr) *ir.Expr {
+			for _, y := range seen[x.Hash()] {
+				if ir.Equal(x, y) {
+					return y
+				}
+			}
+			seen[x.Hash()] = append(seen[x.Hash()], x)
+			return x
+		}}
+		p.Defs[i] = rewriteDef(d, r.Rewrite)
+	}
+	u.Tensor = p
+	return nil
+}
