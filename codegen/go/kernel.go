@@ -29,7 +29,7 @@ var reserved = []string{
 	"any", "append", "bool", "byte", "cap", "clear", "close", "comparable", "complex", "complex64", "complex128", "copy", "delete", "error",
 	"false", "float32", "float64", "imag", "int", "int8", "int16", "int32", "int64", "iota", "len", "make", "max", "min", "new", "nil",
 	"panic", "print", "println", "real", "recover", "rune", "string", "true", "uint", "uint8", "uint16", "uint32", "uint64", "uintptr",
-	"simt", "a", "b", "l", "tid", "lane", "warp", "group",
+	"simt", "a", "b", "l", "w", "tid", "lane", "warp", "group",
 }
 
 func newKernel(k *simt.Kernel) *kernel {
