@@ -10,6 +10,7 @@ import (
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/tensor"
+	"github.com/gkc-lang/gkc/lang/std"
 )
 
 // placesOf checks a program and lists what is wrong, as "line:column code".
@@ -133,6 +134,11 @@ func TestMacros(t *testing.T) {
 	for _, src := range right {
 		assert.Empty(t, placesOf(src, nil), src)
 	}
+}
+
+func TestLibrary(t *testing.T) {
+	assert.Empty(t, placesOf(std.Source, nil))
+	assert.NotEmpty(t, library())
 }
 
 func TestTypes(t *testing.T) {
