@@ -15,7 +15,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/simt"
 	library_ "github.com/gkc-lang/gkc/runtime/simt"
 )
@@ -150,6 +149,3 @@ func firstLines(s string, n int) string {
 	all := strings.SplitAfter(s, "\n")
 	return strings.Join(all[:min(n, len(all))], "")
 }
-
-// bits is a scalar as a request carries it.
-func bits(t ir.Type, c ir.Const) uint64 { return ir.ToBits(t, c) }

@@ -176,41 +176,31 @@ func (c *call) prepare() error {
 		}
 	}
 	for _, a := range c.Module.Arrays {
-		if a.Role == simt.Work {
-			continue
-		}
-		shape, err := c.Call.Shape(data.Tensor{Name: callerName(a), Type: a.Type, Extents: a.Extents})
+		shape, err := c.Call.Shape(data.Tensor{Name: a.CallerName(), Type: a.Type, Extents: a.Extents})
 		if err != nil {
 			return err
 		}
 		c.shapes[a] = shape
 		if a.Role == simt.Param {
-			in := c.Call.Inputs[callerName(a)]
+			in := c.Call.Inputs[a.CallerName()]
 			if in == nil || in.Type != a.Type || len(in.Data) != data.Len(shape)*a.Type.Bytes() {
-				return diag.Errorf(diag.Pos{}, "call", "input %s of kernel %s is %v, expected %s%v", callerName(a), c.Module.Name, in, a.Type, shape)
+				return diag.Errorf(diag.Pos{}, "call", "input %s of kernel %s is %v, expected %s%v", a.CallerName(), c.Module.Name, in, a.Type, shape)
 			}
 		}
 	}
 	return nil
 }
 
-func callerName(a *simt.Array) string {
-	if a.As != "" {
-		return a.As
-	}
-	return a.Name
-}
-
 func (c *call) write(w *bufio.Writer) {
 	word := func(n uint64) { _ = binary.Write(w, binary.LittleEndian, n) }
 	word(uint64(c.number))
 	for _, s := range c.Module.Scalars {
-		word(bits(s.Type, c.Call.Scalars[s.Name]))
+		word(ir.ToBits(s.Type, c.Call.Scalars[s.Name]))
 	}
 	for _, a := range c.Module.Arrays {
 		switch a.Role {
 		case simt.Param:
-			in := c.Call.Inputs[callerName(a)]
+			in := c.Call.Inputs[a.CallerName()]
 			word(uint64(len(in.Data)))
 			_, _ = w.Write(in.Data)
 		case simt.Result:
@@ -230,7 +220,7 @@ func (c *call) read(r *bufio.Reader) error {
 			if a.Role == simt.Result {
 				res := data.New(a.Type, c.shapes[a]...)
 				in.bytes(res.Data)
-				c.out.Results[callerName(a)] = res
+				c.out.Results[a.CallerName()] = res
 			}
 		}
 	case status == library_.StatusFault:
@@ -281,33 +271,12 @@ func (r *replies) text() string {
 	return string(b)
 }
 
-// fault is the message of a failed check.
+// fault is the error of a failed check.
 func (c *call) fault(kernel string, code int, args []int64) error {
-	if code < 0 || code >= len(c.Module.Sites) {
-		return diag.Errorf(diag.Pos{}, "runtime", "check %d of kernel %s failed", code, kernel)
-	}
-	s := c.Module.Sites[code]
-	return diag.Errorf(s.Pos, "runtime", "%s", faultText(c, s, kernel, args))
-}
-
-func faultText(c *call, s simt.Site, kernel string, args []int64) string {
-	what := s.Kind
-	if s.Kind == "index" && len(args) > 0 {
-		what = fmt.Sprintf("index %d of %s is outside %s(dimension %d)", args[0], s.Tensor, c.extent(s), s.Dim)
-	}
-	if len(args) > 1 {
-		what += fmt.Sprintf(" while computing element %d of %s", args[1], kernel)
-	}
-	return what
-}
-
-func (c *call) extent(s simt.Site) string {
-	for a, shape := range c.shapes {
-		if callerName(a) == s.Tensor && s.Dim < len(shape) {
-			return fmt.Sprintf("0..%d ", shape[s.Dim])
+	for _, k := range c.Module.Kernels {
+		if check := k.CheckOf(code); k.Name == kernel && check != nil {
+			return c.Module.Explain(k, check, args, func(a *simt.Array) []int { return c.shapes[a] })
 		}
 	}
-	return ""
+	return diag.Errorf(diag.Pos{}, "runtime", "check %d of kernel %s failed", code, kernel)
 }
-
-var _ ir.Const

@@ -155,7 +155,7 @@ func TestRunBatch(t *testing.T) {
 	assert.Equal(t, 1000.0, values(out[1].Results["y"])[0])
 	require.NoError(t, out[2].Err)
 	assert.Equal(t, []float64{0, 2, 0, 5}, values(out[2].Results["y"]))
-	assert.ErrorContains(t, out[3].Err, "index 7 of y is outside 0..4 (dimension 0) while computing element 1 of y")
+	assert.ErrorContains(t, out[3].Err, "index 7 of y is outside 0..4 (dimension 1) while computing kernel y")
 	require.NoError(t, out[4].Err)
 	assert.Empty(t, values(out[4].Results["y"]))
 }
