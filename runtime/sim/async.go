@@ -217,11 +217,16 @@ func (r *runner) isWarp(agent int) bool { return agent%r.each < len(r.blocks[0].
 // lanes fence, what the others did since the last meeting of the warp is not covered.
 func (w *warp) fenceAsync() {
 	agents := w.blk.run.agents
-	if w.mask == w.lanes {
+	all := w.mask == w.lanes
+	if all {
 		w.clock[w.agent()]++
 	}
 	for i := range agents {
-		w.clock[agents+i] = max(w.clock[agents+i], w.clock[i])
+		known := w.knows(i)
+		if all {
+			known = w.clock[i]
+		}
+		w.clock[agents+i] = max(w.clock[agents+i], known)
 	}
 }
 

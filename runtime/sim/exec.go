@@ -51,6 +51,7 @@ type warp struct {
 	stack   []frame
 	ready   func() bool // of a waiting warp
 	why     string      // what a waiting warp waits for
+	synced  uint64      // when its lanes met last, by the own clock: what they did before is ordered among them
 	clock   []uint64    // vector clock over the warps of the cluster; the own entry is the present
 	arm     *simt.Arm
 	async   asyncState
@@ -238,6 +239,7 @@ func (w *warp) begin() {
 		w.clock[i] = b.run.time
 	}
 	w.clock[w.agent()] = b.run.time + 1
+	w.synced = b.run.time + 1
 	if b.run.traits.async {
 		w.async.begin()
 	}

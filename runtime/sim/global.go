@@ -63,7 +63,7 @@ func (w *warp) clashes(old, me word) bool {
 	if old.thread() == many {
 		return old.clock() >= me.clock()
 	}
-	return old.clock()+run.time >= w.clock[run.agentOf(int(old.block()%size), old.thread()/32)]
+	return old.clock()+run.time >= w.knows(run.agentOf(int(old.block()%size), old.thread()/32))
 }
 
 // see notes a read of element e by lane.

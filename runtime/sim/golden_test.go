@@ -12,6 +12,7 @@ import (
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/runtime/sim"
 )
@@ -25,6 +26,13 @@ func golden(t testing.TB, name string) *simt.Module {
 	m, err := simt.Parse(string(text))
 	require.NoError(t, err)
 	return m
+}
+
+// small is a device of two multiprocessors, so that persistent blocks compute several tiles each.
+func small(t testing.TB) *device.Device {
+	d := *h200(t)
+	d.SMs = 2
+	return &d
 }
 
 func random(r *rand.Rand, t ir.Type, shape ...int) *data.Array {
@@ -47,7 +55,7 @@ func sizes(list ...any) map[string]ir.Const {
 func everyMoment(t *testing.T, m *simt.Module, call *data.Call, output string, want []float64, tolerance float64) {
 	for moment, name := range []string{"late", "early", "random"} {
 		t.Run(name, func(t *testing.T) {
-			res, err := sim.Run(context.Background(), m, h200(t), call, sim.Options{Moment: sim.Moment(moment), Seed: 7, Steps: 1 << 26})
+			res, err := sim.Run(context.Background(), m, small(t), call, sim.Options{Moment: sim.Moment(moment), Seed: 7, Steps: 1 << 26})
 			require.NoError(t, err)
 			got := res.Outputs[output]
 			require.Equal(t, len(want), got.Len())

@@ -11,6 +11,7 @@ import (
 type barrier struct {
 	name    string
 	agent   int   // of the copies that it counts
+	made    stamp // its initialisation
 	count   int64 // arrivals of a phase
 	missing int64 // arrivals
 	bytes   int64 // that are expected and have not come; negative: that came and are not yet expected
@@ -110,6 +111,8 @@ func (r *barRef) in(w *warp, b *block, lane int) *barrier {
 		b.bars[r.bar][k] = x
 	case x == nil:
 		w.report("barrier", r.bar.Name, "%s is used before its initialisation", barName(r.bar, k))
+	case !r.bar.Named && int(x.made.thread>>5) != w.agent() && !w.ordered(&x.made):
+		w.report("barrier", r.bar.Name, "%s is used without a barrier behind its initialisation by %s at %s", x.name, w.threadText(&x.made), w.placeOf(&x.made))
 	}
 	return x
 }
@@ -169,7 +172,9 @@ func (r *barRef) initialise(w *warp, count *vec) {
 		}
 		run := w.blk.run
 		agent := run.agentOf(w.blk.rank, 0) + run.barAgent[r.bar] + int(k)
-		w.blk.bars[r.bar][k] = &barrier{name: barName(r.bar, k), agent: agent, count: n, missing: n, clock: make([]uint64, len(w.clock))}
+		w.blk.bars[r.bar][k] = &barrier{name: barName(r.bar, k), agent: agent, count: n, missing: n,
+			made:  stamp{clock: w.now(), thread: uint16(32*w.agent() + lane), stmt: w.stmt()},
+			clock: make([]uint64, len(w.clock)), done: make([]uint64, len(w.clock))}
 	}
 }
 

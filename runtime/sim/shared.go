@@ -49,7 +49,7 @@ func (s *sharedMemory) allocate(k *simt.Kernel, agents int) {
 func (s *sharedMemory) begin(r *runner) { s.born = r.time }
 
 // ordered reports whether the warp knows of the access: a barrier lies between.
-func (w *warp) ordered(s *stamp) bool { return s.clock < w.clock[s.thread>>5] }
+func (w *warp) ordered(s *stamp) bool { return s.clock < w.knows(int(s.thread>>5)) }
 
 // see notes that lane reads n bytes at off, and reports what is wrong with that.
 func (s *sharedMemory) see(w *warp, b *simt.Buffer, lane, off, n int) {
@@ -128,7 +128,14 @@ func (w *warp) threadText(s *stamp) string {
 	run := w.blk.run
 	each := run.agentOf(1, 0)
 	agent := int(s.thread >> 5)
+	warps := len(run.blocks[0].warps)
 	text := fmt.Sprintf("thread %d", 32*(agent%each)+int(s.thread&31))
+	switch in := agent % each; {
+	case in >= 2*warps:
+		text = "a copy"
+	case in >= warps:
+		text = fmt.Sprintf("an asynchronous operation of warp %d", in-warps)
+	}
 	if run.launch.cluster > 1 {
 		text += fmt.Sprintf(" of block %d", run.blocks[0].index+int64(agent/each))
 	}

@@ -39,6 +39,18 @@ func (w *warp) acquire(clock []uint64) {
 			w.clock[i] = t
 		}
 	}
+	if clock != nil {
+		w.synced = max(w.synced, clock[w.agent()])
+	}
+}
+
+// knows is the time of an agent before which everything is ordered before what the warp does. For the warp itself it is the last
+// meeting of its lanes.
+func (w *warp) knows(agent int) uint64 {
+	if agent == w.agent() {
+		return w.synced
+	}
+	return w.clock[agent]
 }
 
 // meetBlock is sync cta.
@@ -84,6 +96,7 @@ func (w *warp) meetWarp() {
 		w.report("barrier", "", "sync warp while %s not active", w.lanesText(w.lanes&^w.mask))
 	}
 	w.clock[w.agent()]++
+	w.synced = w.now()
 }
 
 // deadlock reports that no warp can go on, and where each waits.
