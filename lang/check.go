@@ -3,6 +3,7 @@ package lang
 import (
 	"slices"
 
+	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/tensor"
 )
@@ -55,7 +56,7 @@ func Check(file *File, set map[string]int64) ([]*tensor.Program, []*ExampleValue
 		if !ok {
 			continue
 		}
-		checked := &kernel{checker: c, ast: k, names: map[string]*symbol{}, results: map[string]*variable{}, sizes: map[string]bool{}}
+		checked := &kernel{checker: c, ast: k, names: map[string]*symbol{}, results: map[string]*variable{}, sizes: map[string]bool{}, extents: map[*ir.Expr]bool{}}
 		if c.kernels[k.Name] == nil {
 			c.kernels[k.Name] = checked
 		} else {

@@ -68,10 +68,19 @@ func (k *kernel) shape(s *stmt) {
 	v.lo, v.hi = make([]*ir.Expr, len(s.axes)), make([]*ir.Expr, len(s.axes))
 	for i, a := range s.axes {
 		v.lo[i], v.hi[i] = a.r.lo, a.r.hi
-		extents[i] = minus(a.r.hi, a.r.lo)
+		extents[i] = k.length(a.r.lo, a.r.hi)
 	}
 	v.tensor = &tensor.Tensor{Name: v.name, Type: v.typ, Extents: extents, Role: tensor.Temp, Pos: v.pos}
 	k.addTemp(s, v.tensor)
+}
+
+// length is how many elements a range has: none where its end is not behind its start. Declared extents are never negative.
+func (k *kernel) length(lo, hi *ir.Expr) *ir.Expr {
+	n := minus(hi, lo)
+	if k.extents[n] || ir.NewFacts(k.where...).Holds(ir.Ge(n, zero)) {
+		return n
+	}
+	return ir.Max(n, zero)
 }
 
 func (k *kernel) addTemp(s *stmt, t *tensor.Tensor) {

@@ -18,6 +18,7 @@ type kernel struct {
 	names   map[string]*symbol
 	sizes   map[string]bool
 	results map[string]*variable // what '->' declares; a use of a name that is a parameter, too, is one of the parameter
+	extents map[*ir.Expr]bool    // those that are declared
 	stmts   []*stmt
 	where   []*ir.Expr
 	broken  bool // a mistake in it was reported, here or by the parser
@@ -220,6 +221,7 @@ func (k *kernel) variable(p *Param, role tensor.Role) (*variable, bool) {
 		lo: make([]*ir.Expr, len(p.Extents)), hi: make([]*ir.Expr, len(p.Extents))}
 	for i, e := range p.Extents {
 		v.lo[i], v.hi[i] = zero, k.extent(e)
+		k.extents[v.hi[i]] = true
 		ok = ok && v.hi[i] != nil
 	}
 	if ok {
