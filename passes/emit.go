@@ -124,6 +124,34 @@ func (e *emitter) complete(x *ir.Expr) bool {
 	return false
 }
 
+// prepare computes what both branches of a choice need in any case, so that neither does it for itself.
+func (e *emitter) prepare(a, b *ir.Expr) {
+	needed := map[*ir.Expr]bool{}
+	strict(a, 32, func(x *ir.Expr) { needed[x] = true })
+	strict(b, 32, func(x *ir.Expr) {
+		if needed[x] && e.missing(x) {
+			e.emit(x)
+		}
+	})
+}
+
+// strict calls f for expressions that are evaluated whenever x is, outer ones first. It finds some of those in a large one.
+func strict(x *ir.Expr, limit int, f func(*ir.Expr)) {
+	if limit == 0 {
+		return
+	}
+	f(x)
+	switch {
+	case x.Op == tensor.OpReduce || x.Op == tensor.OpScan:
+	case x.Op.Is(ir.Lazy):
+		strict(x.Args[0], limit/2, f)
+	default:
+		for _, a := range x.Args {
+			strict(a, limit/2, f)
+		}
+	}
+}
+
 // known is the value that x has in this scope or one around it; nil if it was not computed.
 func (e *emitter) known(x *ir.Expr) *ir.Expr {
 	for s := e.scope; s != nil; s = s.up {
@@ -166,7 +194,9 @@ func (e *emitter) compute(x *ir.Expr) *ir.Expr {
 	case tensor.OpScan:
 		return e.prefix(x)
 	case ir.OpIf:
-		if c := e.emit(x.Args[0]); e.missing(x.Args[1]) || e.missing(x.Args[2]) {
+		c := e.emit(x.Args[0])
+		e.prepare(x.Args[1], x.Args[2])
+		if e.missing(x.Args[1]) || e.missing(x.Args[2]) {
 			return e.branch(x, c, x.Args[1], x.Args[2])
 		}
 	case ir.OpAnd:

@@ -204,7 +204,7 @@ func knownPositive(n *ir.Expr) bool {
 
 // recur gives every name of the recurrence a companion that recurs with it, if any can fail.
 func (f *faults) recur(d *tensor.Recur) {
-	fails := false
+	fails, sites := false, len(f.program.Sites)
 	for _, b := range d.Bodies {
 		fails = fails || f.fault(b) != nil
 	}
@@ -215,7 +215,8 @@ func (f *faults) recur(d *tensor.Recur) {
 		f.out = append(f.out, rewriteDef(d, f.values.Rewrite))
 		return
 	}
-	f.memo = map[*ir.Expr]*ir.Expr{} // what reads these names has a fault from now on
+	// What reads these names has a fault from now on, so the bodies are looked at again.
+	f.memo, f.program.Sites = map[*ir.Expr]*ir.Expr{}, f.program.Sites[:sites]
 	for _, t := range d.Outs_ {
 		g := &fault{tensor: &tensor.Tensor{Name: f.names.fresh(t.Name + ".fault"), Type: ir.I64, Extents: t.Extents, Role: tensor.Temp, Pos: d.Pos}}
 		for i := range t.Extents {

@@ -142,14 +142,7 @@ func (t *threads) grid(s *tile.Loop) {
 	point := &simt.Reg{Name: t.fresh("point"), Type: ir.I64}
 	loop := &simt.For{Var: point, Lo: first, Hi: total, Step: per * maxBlocks}
 	loop.Body = t.inner(func() {
-		rest := ir.Name(point)
-		for i := len(s.Over) - 1; i >= 0; i-- {
-			at := rest
-			if i > 0 {
-				size := t.hostValue("extent", extents[i])
-				at = ir.Rem(rest, size)
-				rest = t.let("rest", ir.Div(rest, size))
-			}
+		for i, at := range t.unfold(ir.Name(point), extents) {
 			t.bindAxis(s.Over[i].Axis, ir.Add(at, t.expr(s.Over[i].Lo)))
 		}
 		if t.blocks {
@@ -159,6 +152,24 @@ func (t *threads) grid(s *tile.Loop) {
 		}
 	})
 	t.body = append(t.body, loop)
+}
+
+// unfold finds the place of a point along each extent of a box, from its number. The last extent is the innermost.
+func (t *threads) unfold(point *ir.Expr, extents []*ir.Expr) []*ir.Expr {
+	out := make([]*ir.Expr, len(extents))
+	for i := len(extents) - 1; i >= 0; i-- {
+		switch {
+		case extents[i].IsInt(1):
+			out[i] = ir.Int64(0)
+		case i == 0:
+			out[i] = point
+		default:
+			size := t.hostValue("extent", extents[i])
+			out[i] = ir.Rem(point, size)
+			point = t.let("rest", ir.Div(point, size))
+		}
+	}
+	return out
 }
 
 // extent of a span: no less than 0.
@@ -178,7 +189,7 @@ func extent(s ir.Span) *ir.Expr {
 func widen(b *simt.Builtin) *ir.Expr { return ir.Widen(ir.I64, ir.Name(b)) }
 
 func (t *threads) bindAxis(a *ir.Axis, value *ir.Expr) {
-	if value.Op != ir.OpName {
+	if value.Op != ir.OpName && !value.IsConst() {
 		value = t.let(a.Name, value)
 	}
 	t.rename[a] = value
@@ -232,20 +243,15 @@ func (t *threads) lanes(axes []*ir.Axis, list []tile.Stmt) {
 		return
 	}
 	points := ir.Int64(1)
-	for _, a := range axes {
-		points = ir.Mul(points, extent(ir.Span{Lo: ir.Int64(0), Hi: a.Extent}))
+	extents := make([]*ir.Expr, len(axes))
+	for i, a := range axes {
+		extents[i] = extent(ir.Span{Lo: ir.Int64(0), Hi: a.Extent})
+		points = ir.Mul(points, extents[i])
 	}
 	lane := &simt.Reg{Name: t.fresh("element"), Type: ir.I64}
 	loop := &simt.For{Var: lane, Lo: widen(simt.Tid), Hi: t.hostValue("elements", points), Step: blockThreads}
 	loop.Body = t.inner(func() {
-		rest := ir.Name(lane)
-		for i := len(axes) - 1; i >= 0; i-- {
-			at := rest
-			if i > 0 {
-				size := t.hostValue("extent", axes[i].Extent)
-				at = ir.Rem(rest, size)
-				rest = t.let("rest", ir.Div(rest, size))
-			}
+		for i, at := range t.unfold(ir.Name(lane), extents) {
 			t.bindAxis(axes[i], at)
 		}
 		t.stmts(list)

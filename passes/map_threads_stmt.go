@@ -237,7 +237,7 @@ func (t *threads) expr(x *ir.Expr) *ir.Expr {
 			if e.Op == ir.OpCast && e.Args[0].Type == e.Type {
 				return e.Args[0] // registers hold rounded values
 			}
-			return e
+			return ir.Fold(e)
 		},
 	}
 	return r.Rewrite(x)

@@ -1,0 +1,48 @@
+package passes_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gkc-lang/gkc/passes"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestGolden runs single passes: testdata/PASS/NAME.LEVEL becomes NAME.golden. What a pass makes reads back and verifies.
+func TestGolden(t *testing.T) {
+	for i := range passes.Pipeline {
+		p := &passes.Pipeline[i]
+		files, err := filepath.Glob(filepath.Join("testdata", p.Name, "*."+p.In.String()))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, "the pass %s has no golden files", p.Name)
+		for _, f := range files {
+			t.Run(p.Name+"/"+strings.TrimSuffix(filepath.Base(f), filepath.Ext(f)), func(t *testing.T) { golden(t, p, f) })
+		}
+	}
+}
+
+func golden(t *testing.T, p *passes.Pass, file string) {
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	u, err := passes.ParseUnit(p.In, string(src))
+	require.NoError(t, err)
+	require.NoError(t, u.Verify())
+	require.NoError(t, passes.Run(u, passes.Options{Only: []string{p.Name}, Verify: true}))
+	got := u.Text()
+	again, err := passes.ParseUnit(p.Out, got)
+	require.NoError(t, err)
+	require.Equal(t, got, again.Text())
+	out := strings.TrimSuffix(file, filepath.Ext(file)) + ".golden"
+	if *update {
+		require.NoError(t, os.WriteFile(out, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
