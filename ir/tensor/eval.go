@@ -19,6 +19,8 @@ type EvalOptions struct {
 	// Bound, if not nil, receives for every result an f64 array of its shape: how far arithmetic in the program's own types, in
 	// any order of its reductions, may be off. +Inf: anything may come out.
 	Bound map[string]*data.Array
+	// Strict bounds do not allow for intermediates that are rounded for the matrix units.
+	Strict bool
 }
 
 // The limits of a run.

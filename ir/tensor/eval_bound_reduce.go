@@ -152,3 +152,50 @@ func (r *boundReducer[T]) element(f *frame, s *reduced[T]) {
 	}
 	r.grow(f, &s.growth, float64(x))
 }
+
+// contraction is the code of a product under a sum. Where one operand is stored in 16 or 8 bits and the other is an
+// intermediate, a device may round the intermediate to the stored type.
+func (c *compiler) contraction(e *ir.Expr, k code) code {
+	if e.Op != ir.OpMul || e.Type != ir.F32 {
+		return k
+	}
+	a, b := c.code(e.Args[0]), c.code(e.Args[1])
+	ta, tb := storedNarrow(e.Args[0]), storedNarrow(e.Args[1])
+	switch {
+	case ta.IsValid() && intermediate(e.Args[1]):
+		b.f = roundable(ta, b.f)
+	case tb.IsValid() && intermediate(e.Args[0]):
+		a.f = roundable(tb, a.f)
+	default:
+		return k
+	}
+	return boundOperation(e, []code{a, b})
+}
+
+// storedNarrow is the type of a read of a narrow float, widened; the zero Type for anything else.
+func storedNarrow(e *ir.Expr) ir.Type {
+	if e.Op == ir.OpWiden && e.Args[0].Op == ir.OpRead && e.Args[0].Type.IsFloat() && e.Args[0].Type.Bits() < 32 {
+		return e.Args[0].Type
+	}
+	return ir.Type{}
+}
+
+// intermediate reports whether e is neither data nor made of constants alone.
+func intermediate(e *ir.Expr) bool {
+	if r, ok := e.Ref.(Read); ok {
+		return r.Of.Role != Param
+	}
+	return !e.IsConst() && e.Op != ir.OpName && !storedNarrow(e).IsValid()
+}
+
+// roundable adds the error of a rounding to type t.
+func roundable(t ir.Type, x fn[float64]) fn[float64] {
+	return func(f *frame) float64 {
+		v := x(f)
+		d := math.Max(distance(ir.RoundTo(t.Elem, v+f.err), v), distance(ir.RoundTo(t.Elem, v-f.err), v))
+		if f.err = math.Max(f.err, d); d != d {
+			f.err = anythingIf(v == v)
+		}
+		return v
+	}
+}

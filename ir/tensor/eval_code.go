@@ -20,6 +20,7 @@ type code struct {
 	i     fn[int64]
 	known bool     // the value is the same for all elements, and exact:
 	value ir.Const // this
+	plain *address // of a read of floats that is certain to be inside, and of what was read without fault
 }
 
 // frame is what one goroutine computes with.
@@ -276,7 +277,7 @@ func convertPlain(op *ir.Op, from, to ir.Type, x code) code {
 	exact := op == ir.OpWiden
 	switch {
 	case x.f != nil && to.IsFloat() && (exact || op == ir.OpCast && to == ir.F64):
-		return code{f: x.f}
+		return code{f: x.f, plain: x.plain}
 	case x.f != nil && to == ir.F32 && op == ir.OpCast:
 		v := x.f
 		return code{f: func(f *frame) float64 { return float64(float32(v(f))) }}

@@ -21,6 +21,7 @@ type axisTerm struct {
 type otherTerm struct {
 	index  fn[int64]
 	stride int64
+	free   []uint64 // the axes that it depends on
 }
 
 type dimTerm struct {
@@ -61,7 +62,7 @@ func (a *address) linear(c *compiler, e *ir.Expr, stride int64) {
 	case e.Op == ir.OpMul && c.code(e.Args[1]).known:
 		a.linear(c, e.Args[0], stride*c.code(e.Args[1]).value.Int())
 	default:
-		a.others = append(a.others, otherTerm{c.int(e), stride})
+		a.others = append(a.others, otherTerm{c.int(e), stride, c.info[e].free})
 	}
 }
 
@@ -168,7 +169,7 @@ func (c *compiler) element(a *address, outside ir.Const) code {
 		return code{i: readAny(a, v.i, outside.Int())}
 	}
 	if v.f != nil {
-		return code{f: readPlain(a, v.f)}
+		return code{f: readPlain(a, v.f), plain: a}
 	}
 	return code{i: readPlain(a, v.i)}
 }

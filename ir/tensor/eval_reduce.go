@@ -48,6 +48,7 @@ type reducer[T number] struct {
 	identity T
 	combine  func(a, b T) T
 	sum      bool
+	dot      func(f *frame, lo, hi int64, acc T) T // of a sum of products of plain reads
 }
 
 func (c *compiler) reduce(e *ir.Expr) code {
@@ -60,6 +61,9 @@ func (c *compiler) reduce(e *ir.Expr) code {
 		}
 	}
 	body := c.code(e.Args[0])
+	if c.ev.bound() && r.Op == ir.Sum && !c.ev.opt.Strict {
+		body = c.contraction(e.Args[0], body)
+	}
 	c.leave(r.Over)
 	floats, ints := combiner(r.Op, r.Acc)
 	identity := r.Op.Identity(r.Acc)
@@ -67,10 +71,13 @@ func (c *compiler) reduce(e *ir.Expr) code {
 		return boundReduce(r, loops, guard, body)
 	}
 	if body.f != nil {
-		red := &reducer[float64]{loops, guard, body.f, identity.Float(), floats, r.Op == ir.Sum}
+		red := &reducer[float64]{loops: loops, guard: guard, body: body.f, identity: identity.Float(), combine: floats, sum: r.Op == ir.Sum}
+		if red.sum && guard == nil {
+			red.dot = c.dot(e.Args[0], loops[len(loops)-1].slot)
+		}
 		return code{f: red.run}
 	}
-	red := &reducer[int64]{loops, guard, body.i, identity.Int(), ints, r.Op == ir.Sum && r.Acc == ir.I64}
+	red := &reducer[int64]{loops: loops, guard: guard, body: body.i, identity: identity.Int(), combine: ints, sum: r.Op == ir.Sum && r.Acc == ir.I64}
 	return code{i: red.run}
 }
 
@@ -99,6 +106,8 @@ func (r *reducer[T]) nest(f *frame, depth int, acc T) T {
 func (r *reducer[T]) piece(f *frame, slot int, lo, hi int64, acc T) T {
 	body, guard := r.body, r.guard
 	switch {
+	case r.dot != nil:
+		return r.dot(f, lo, hi, acc)
 	case r.sum && guard == nil:
 		for x := lo; x < hi; x++ {
 			f.axis[slot] = x

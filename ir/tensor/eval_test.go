@@ -384,3 +384,28 @@ def Z[i in 0..N, j in 0..N] = X@checked[widen.i64(I[i]) + j - j]`
 		require.ErrorContains(t, err, "while computing Z[i=90, j=0]")
 	}
 }
+
+// An intermediate that meets stored f16 values under a sum may be rounded to f16; with Strict it may not.
+func TestBoundsAllowForMatrixUnits(t *testing.T) {
+	p := parse(t, `tensor k(P: f32[N], V: f16[N]) -> (Y: f32[], Z: f32[])
+size N: i64
+temp p: f32[N]
+def p[i in 0..N] = P[i] * 0.5
+def Y[] = sum[i in 0..N: f32](p[i] * widen.f32(V[i]))
+def Z[] = sum[i in 0..N: f32](P[i] * widen.f32(V[i]))`)
+	in := map[string]*data.Array{"P": f32s(float64(float32(0.1)), float64(float32(0.7))), "V": floats(ir.F16, []int{2}, 1, 2)}
+	for _, strict := range []bool{false, true} {
+		bound := map[string]*data.Array{}
+		_, err := Eval(p, callOf(sizes{"N": 2}, in), EvalOptions{Bound: bound, Strict: strict})
+		require.NoError(t, err)
+		y, z := bound["Y"].Float(0), bound["Z"].Float(0)
+		require.Less(t, z, 1e-6, "a parameter is data, which nobody rounds")
+		if strict {
+			require.Less(t, y, 1e-6)
+			continue
+		}
+		rounded := math.Abs(ir.RoundTo(ir.F16.Elem, 0.05)-0.05) + 2*math.Abs(ir.RoundTo(ir.F16.Elem, 0.35)-0.35)
+		require.Greater(t, y, rounded*0.999)
+		require.Less(t, y, 1e-3)
+	}
+}
