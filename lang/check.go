@@ -89,7 +89,8 @@ type checker struct {
 	funcs   map[string]*macro
 	consts  map[string]*constant
 	kernels map[string]*kernel
-	budget  int // terms that macros may still make
+	blamed  diag.Pos // the call of a macro that was reported last
+	budget  int      // terms that macros may still make
 	serial  int32
 }
 

@@ -50,7 +50,7 @@ func (k *kernel) example(e *Example) *ExampleValues {
 		case seen[v.Text]:
 			k.fail(v.Pos, "twice", "%s is given twice", v.Text)
 			continue
-		case sym != nil && sym.scalar == nil && sym.tensor == nil, sym == nil && k.broken:
+		case sym != nil && sym.scalar == nil && sym.tensor == nil, sym == nil && k.headless:
 			continue
 		case sym == nil || sym.scalar == nil:
 			d := k.fail(v.Pos, "name", "kernel %s has no size and no scalar parameter %s", e.Kernel.Text, v.Text)

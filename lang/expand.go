@@ -31,6 +31,12 @@ func (x *expander) fail(c context, pos diag.Pos, code, format string, args ...an
 		if c.frame.macro.file {
 			d.WithNote(pos, "here")
 		}
+		if x.blamed == at {
+			return d // what else does not fit follows from the same argument
+		}
+		if !x.quiet {
+			x.blamed = at
+		}
 	}
 	if !x.quiet {
 		x.report(d)

@@ -23,6 +23,7 @@ type kernel struct {
 	where   []*ir.Expr
 	broken  bool // a mistake in it was reported, here or by the parser
 
+	headless bool      // names may be missing
 	low      lowering  // of its definitions, one after the other
 	inferred inference // of its statements
 }
@@ -33,6 +34,7 @@ func (k *kernel) check() *tensor.Program {
 	k.prog = &tensor.Program{Name: k.ast.Name, Pos: k.ast.Pos}
 	k.broken = len(k.ast.Lost) > 0
 	k.header()
+	k.headless = k.broken || k.count > before
 	if k.define() {
 		k.statements()
 		k.undefined()
