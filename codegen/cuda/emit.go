@@ -47,7 +47,7 @@ func Entries(m *simt.Module) []string {
 	for i, k := range m.Kernels {
 		want := k.Name
 		if want != m.Name {
-			want = m.Name + "_" + k.Name
+			want = m.Name + "_" + strings.TrimPrefix(k.Name, m.Name+".")
 		}
 		out[i] = names.New(want)
 	}
