@@ -70,13 +70,13 @@ func floatMod(a, b float64) float64 {
 	return r
 }
 
-func intPow(_ *DType, a, n int64) int64 {
-	if n < 0 {
+func intPow(t *DType, a, n int64) int64 {
+	if n < 0 && t != u64 {
 		return 0
 	}
 	out := int64(1)
-	for ; n > 0; n >>= 1 {
-		if n&1 != 0 {
+	for m := uint64(n); m > 0; m >>= 1 {
+		if m&1 != 0 {
 			out *= a
 		}
 		a *= a
@@ -197,6 +197,8 @@ func Convert(to, from Type, x Const) Const {
 		return FloatConst(roundInt(to.Elem, from.Elem, x.Int()))
 	case to.IsInt() && from.IsFloat():
 		return IntConst(Saturate(to.Elem, x.Float()))
+	case to.IsInt() && to == from:
+		return x
 	case to.IsInt():
 		return IntConst(SaturateInt(to.Elem, x.Int()))
 	case to.IsBool() && from.IsFloat():
