@@ -1,10 +1,10 @@
 package passes
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/ir/tile"
 )
@@ -39,7 +39,7 @@ func mapThreads(u *Unit) error {
 	for _, k := range m.Kernels {
 		out, err := t.kernel(k)
 		if err != nil {
-			return fmt.Errorf("kernel %s: %w", k.Name, err)
+			return err
 		}
 		t.out.Kernels = append(t.out.Kernels, out)
 	}
@@ -83,7 +83,7 @@ func (m *moduleThreads) kernel(k *tile.Kernel) (out *simt.Kernel, err error) {
 			if !ok {
 				panic(r)
 			}
-			err = fmt.Errorf("%s", string(text))
+			err = diag.Errorf(diag.Pos{}, "limit", "kernel %s: %s", k.Name, string(text))
 		}
 	}()
 	t := &threads{
@@ -242,6 +242,9 @@ func (t *threads) lanes(axes []*ir.Axis, list []tile.Stmt) {
 		t.single = false
 		return
 	}
+	for _, s := range list {
+		effectsOnce(s, len(axes))
+	}
 	points := ir.Int64(1)
 	extents := make([]*ir.Expr, len(axes))
 	for i, a := range axes {
@@ -260,6 +263,30 @@ func (t *threads) lanes(axes []*ir.Axis, list []tile.Stmt) {
 	for _, s := range list { // their registers are gone with the loop
 		for _, v := range tile.Defined(s) {
 			delete(t.rename, v)
+		}
+	}
+}
+
+// effectsOnce refuses stores and checks that happen for fewer axes than the statements around them: they would happen again and
+// again.
+func effectsOnce(s tile.Stmt, axes int) {
+	refuse := func(own []*ir.Axis) {
+		if len(own) != axes {
+			panic(unsupported("a store or a check for fewer axes than the statements around it"))
+		}
+	}
+	switch s := s.(type) {
+	case *tile.Store:
+		refuse(s.Axes)
+	case *tile.Check:
+		refuse(s.Axes)
+	case *tile.Loop:
+		for _, c := range s.Body {
+			effectsOnce(c, axes)
+		}
+	case *tile.If:
+		for _, c := range append(slices.Clone(s.Then), s.Else...) {
+			effectsOnce(c, axes)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/lang"
 	"github.com/gkc-lang/gkc/passes"
@@ -96,6 +97,24 @@ func TestFailureCanBeReproduced(t *testing.T) {
 	again, err := passes.ParseUnit(f.Level, f.Reproducer)
 	require.NoError(t, err)
 	require.ErrorAs(t, passes.Run(again, passes.Options{Only: only}), &f)
+}
+
+// TestWhatThreadsCannotDo is refused, and is no bug.
+func TestWhatThreadsCannotDo(t *testing.T) {
+	tests := []struct{ body, want string }{
+		{"y: f32 = reduce sum x over d\nstore Y[0] <- y", "Reduce has no lowering"},
+		{"phase\nstore[d] Y[d] <- x", "the value x is used by other threads"},
+		{"if N.one == 0 {\nstore[d] Y[d] <- x\nstore Y[0] sum <- 1.0\n}", "fewer axes"},
+	}
+	for _, c := range tests {
+		u, err := passes.ParseUnit(passes.Tile, "tile t\nscalar N.one: i32\nparam X: f32[8]\nresult Y: f32[8]\nkernel k {\naxis d: 8\ngrid {\nx[d]: f32 = load X[d]\n"+c.body+"\n}\n}\n")
+		require.NoError(t, err)
+		err = passes.Run(u, passes.Options{To: passes.Simt, Verify: true})
+		var d *diag.Diag
+		require.ErrorAs(t, err, &d)
+		require.Equal(t, "limit", d.Code)
+		require.ErrorContains(t, err, c.want)
+	}
 }
 
 // TestTrustDropsTheChecks: with --bounds trust accesses through data are plain.
