@@ -42,13 +42,15 @@ func (a *address) subscript(c *compiler, e *ir.Expr, d int) {
 	a.linear(c, e, stride)
 }
 
-// linear adds stride times the value of e.
+// linear adds stride times the value of e. What is long is one term: written out, it may be longer than the memory holds.
 func (a *address) linear(c *compiler, e *ir.Expr, stride int64) {
 	if k := c.code(e); k.known {
 		a.base += stride * k.value.Int()
 		return
 	}
 	switch axis, isAxis := e.Ref.(*ir.Axis); {
+	case c.info[e].size > 100:
+		a.others = append(a.others, otherTerm{c.int(e), stride, c.info[e].free})
 	case isAxis:
 		a.axis(c.slots[axis], stride)
 	case e.Op == ir.OpAdd:

@@ -95,7 +95,7 @@ func (r *reducer[T]) nest(f *frame, depth int, acc T) T {
 		}
 		return acc
 	}
-	for x := lo; x < hi; x++ {
+	for x := lo; x < hi && f.ev.stopped.Load() == nil; x++ {
 		f.axis[l.slot] = x
 		acc = r.nest(f, depth+1, acc)
 	}

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -352,6 +353,13 @@ func TestEvalKeeps(t *testing.T) {
 	got, err := Eval(p, callOf(nil, map[string]*data.Array{"X": floats(ir.F32, nil, 1)}), EvalOptions{})
 	require.NoError(t, err)
 	require.Equal(t, 1.0, got["Y"].Float(0))
+	var lets strings.Builder
+	lets.WriteString("let e.0: i64 = i * 2\n")
+	for k := range 60 {
+		fmt.Fprintf(&lets, "let e.%d: i64 = e.%d + e.%d\n", k+1, k, k)
+	}
+	_, err = eval(t, head+lets.String()+"def Y[i in 0..N] = X@wrap[e.60]", sizes{"N": n}, in)
+	require.NoError(t, err, "a subscript of 2^60 terms")
 }
 
 // The outcome, failures included, does not depend on the number of goroutines.

@@ -10,6 +10,23 @@ import (
 )
 
 // Parse reads the IR text of one program, as String writes it. It stops at the first mistake.
+//
+//	tensor NAME(NAME: type[extents], NAME: type, …) -> (NAME: type[extents], …)  parameters, scalars among them, and results
+//	size NAME: i64 >= 1 multiple 8 fixed 64                                     a size and what is known of it
+//	scalar NAME: type >= 0 default 1                                            a scalar parameter
+//	where condition "as it is written"                                          a launch condition
+//	temp NAME: type[extents]                                                    an intermediate
+//	site "index" of NAME 0 "as it is written"                                   a place that a check may name
+//	let NAME: type = e                                                          an expression that the next definition shares
+//	def NAME[i in lo..hi, …] = e
+//	scatter NAME@edge[e, …] sum: type = e for i in lo..hi, … where guard from NAME
+//	recur back { NAME[t in lo..hi step, …] = e from NAME … }
+//	check NAME[i in lo..hi, …] = e
+//
+// Behind the first line, conditions, sites and definitions may stand at LINE:COLUMN, their place in the source. Expressions
+// are those of package text, with reads NAME@edge[e, …], reductions sum[i in lo..hi: type, … where guard](e) and scans
+// cumsum[i in lo..hi: type reverse exclusive where guard](e). A read of a name that is a parameter and a result is one of the
+// parameter, a definition one of the result.
 func Parse(src string) (*Program, diag.List) {
 	all, errs := ParseAll(src)
 	if len(errs) == 0 && len(all) != 1 {
