@@ -302,5 +302,5 @@ func (f *faults) check(r *tensor.Tensor, g *fault) *tensor.Check {
 			free[i].Hi = ir.Min(s.Hi, ir.Int64(1))
 		}
 	}
-	return &tensor.Check{Of: r, Free: free, Fault: g.at(at, tensor.Inside), Pos: r.Pos}
+	return &tensor.Check{Of: r, Free: free, Fault: g.at(at, tensor.Inside), Pos: g.tensor.Pos}
 }

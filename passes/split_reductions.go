@@ -45,7 +45,6 @@ type splitting struct {
 	move   map[*ir.Expr]bool    // reductions that get a definition
 	seen   map[visit]bool
 	memo   map[*ir.Expr]*ir.Expr
-	static map[*ir.Expr]bool // that read what the definition defines
 }
 
 // visit is an expression in the place inside a reduction.
