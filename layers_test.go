@@ -40,6 +40,7 @@ var mayImport = map[string][]string{
 	"internal/conformance": {"internal/npy", "ir", "ir/data"},
 	"":                     {"*"},
 	"cmd/gkc":              {"*"},
+	"bench/corpus":         {"*"},
 	"internal/test":        {},
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/codegen/cuda"
 	"github.com/gkc-lang/gkc/codegen/go"
+	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/internal/atomicfile"
 	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/passes"
@@ -18,7 +19,7 @@ import (
 type buildCmd struct {
 	Files  []string `arg:"" help:"gk files."`
 	Out    string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
-	Emit   []string `default:"cuda,go" help:"What to write: tensor, tile, simt (IR text), cuda, go."`
+	Emit   []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, go, plan."`
 	Set    []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
 	Device string   `default:"h200" help:"The device to build for."`
 	Bounds string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
@@ -43,6 +44,7 @@ var artifacts = []artifact{
 	{"simt", suffix(".simt"), passes.Simt, irText},
 	{"cuda", suffix(".cu"), passes.Simt, func(u *passes.Unit) ([]byte, error) { s, err := cuda.Emit(u.Simt); return []byte(s), err }},
 	{"go", suffix("_gk.go"), passes.Simt, func(u *passes.Unit) ([]byte, error) { return gogen.Emit(u.Simt, gogen.Options{}) }},
+	{"plan", suffix(".plan.json"), passes.Simt, func(u *passes.Unit) ([]byte, error) { return plan.Of(u.Simt).JSON(), nil }},
 }
 
 func artifactNamed(name string) *artifact {
@@ -65,7 +67,7 @@ func (c *buildCmd) Run(a *app) error {
 	}
 	for _, name := range c.Emit {
 		if artifactNamed(name) == nil {
-			return usage("--emit %s: expected tensor, tile, simt, cuda or go", name)
+			return usage("--emit %s: expected tensor, tile, simt, cuda, go or plan", name)
 		}
 	}
 	stale := false

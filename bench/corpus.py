@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""corpus.py DIR [--out FILE]: runs what `go run ./bench/corpus -o DIR` wrote on the first NVIDIA GPU, through NVRTC and the driver.
+
+Outputs and workspace are poisoned before each run. Prints a line per wrong run and a count; FILE receives the verdicts as JSON.
+"""
+import argparse
+import ctypes
+import glob
+import gzip
+import json
+import multiprocessing
+import os
+import sys
+import time
+import numpy as np
+
+BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "f8e4m3": 1, "f8e5m2": 1, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u64": 8, "u32": 4, "u16": 2, "u8": 1, "bool": 1}
+NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "f8e4m3": "u1", "f8e5m2": "u1", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u64": "u8", "u32": "u4",
+         "u16": "u2", "u8": "u1", "bool": "u1"}
+
+
+def library(pattern):
+    for root in ("/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib", "/usr/lib/x86_64-linux-gnu", *(os.path.join(p, "nvidia/*/lib") for p in sys.path)):
+        found = sorted(glob.glob(os.path.join(root, pattern)))
+        if found:
+            return ctypes.CDLL(found[-1])
+    return ctypes.CDLL(pattern.rstrip("*"))
+
+
+def compile_one(path):
+    """CUDA text to a cubin; returns its path, bytes (None where it fails) and the compiler's log."""
+    rtc = library("libnvrtc.so*")
+    with open(path, "rb") as f:
+        text = f.read()
+    prog = ctypes.c_void_p()
+    assert rtc.nvrtcCreateProgram(ctypes.byref(prog), text, os.path.basename(path).encode(), 0, None, None) == 0
+    options = [b"--gpu-architecture=sm_90a", b"--std=c++17"]
+    rc = rtc.nvrtcCompileProgram(prog, len(options), (ctypes.c_char_p * len(options))(*options))
+    size = ctypes.c_size_t()
+    rtc.nvrtcGetProgramLogSize(prog, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    rtc.nvrtcGetProgramLog(prog, log)
+    if rc:
+        return path, None, log.value.decode(errors="replace")
+    rtc.nvrtcGetCUBINSize(prog, ctypes.byref(size))
+    image = ctypes.create_string_buffer(size.value)
+    rtc.nvrtcGetCUBIN(prog, image)
+    return path, image.raw, log.value.decode(errors="replace")
+
+
+class Driver:
+    def __init__(self):
+        self.lib = library("libcuda.so.1")
+        self.call("cuInit", 0)
+        dev, ctx = ctypes.c_int(), ctypes.c_void_p()
+        self.call("cuDeviceGet", ctypes.byref(dev), 0)
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(ctx), dev)
+        self.call("cuCtxSetCurrent", ctx)
+
+    def call(self, name, *args):
+        rc = getattr(self.lib, name)(*args)
+        if rc:
+            raise RuntimeError(f"{name}: error {rc}")
+
+    def alloc(self, size):
+        p = ctypes.c_uint64()
+        self.call("cuMemAlloc_v2", ctypes.byref(p), ctypes.c_size_t(max(size, 16)))
+        return p
+
+    def module(self, image):
+        m = ctypes.c_void_p()
+        self.call("cuModuleLoadData", ctypes.byref(m), image)
+        return m
+
+
+def values(raw, dtype):
+    """Stored elements as float64 or int64."""
+    a = np.frombuffer(raw, NUMPY[dtype])
+    if dtype == "bf16":
+        return (a.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if dtype == "f8e5m2":
+        return (a.astype(np.uint16) << 8).view(np.float16).astype(np.float64)
+    if dtype == "f8e4m3":
+        e, m = (a >> 3 & 15).astype(np.int64), (a & 7).astype(np.float64)
+        v = np.where(e == 0, np.ldexp(m, -9), np.ldexp(8 + m, e - 10)) * np.where(a & 128, -1.0, 1.0)
+        return np.where((a & 127) == 127, np.nan, v)
+    return a.astype(np.float64 if dtype[0] == "f" else np.int64)
+
+
+def compare(got, want, rtol, atol):
+    if got.dtype.kind == "i":
+        bad = got != want
+    else:
+        with np.errstate(all="ignore"):
+            bad = ~((got == want) | (np.isnan(got) & np.isnan(want)) | (np.abs(got - want) <= atol + rtol * np.abs(want)))
+    if not bad.any():
+        return ""
+    at = int(np.argmax(bad))
+    return f"{int(bad.sum())} of {got.size} differ, the first at {at}: {got[at]}, expected {want[at]}"
+
+
+def run(gpu, module, job, data):
+    """Launches a run; returns what is wrong with it, or nothing."""
+    pointers = []
+    failure = gpu.alloc(64)
+    try:
+        gpu.call("cuMemsetD8_v2", failure, 0, ctypes.c_size_t(64))
+        for a in job["arrays"]:
+            size = a["len"] * BYTES[a["type"]]
+            p = gpu.alloc(size)
+            pointers.append(p)
+            gpu.call("cuMemsetD8_v2", p, 0 if a["zero"] else 0xFF, ctypes.c_size_t(max(size, 16)))
+            if a["input"] >= 0 and size:
+                gpu.call("cuMemcpyHtoD_v2", p, data[a["input"]:a["input"] + size], ctypes.c_size_t(size))
+        for l in job["launches"]:
+            if l["grid"] == 0:
+                continue
+            f = ctypes.c_void_p()
+            gpu.call("cuModuleGetFunction", ctypes.byref(f), module, l["entry"].encode())
+            args = []
+            for a in l["args"]:
+                if isinstance(a, list):
+                    args.append((ctypes.c_ubyte * 8)(*a[1].to_bytes(8, "little")))
+                else:
+                    args.append(failure if "failure" in a else pointers[a["array"]])
+            table = (ctypes.c_void_p * max(len(args), 1))(*(ctypes.addressof(a) for a in args))
+            gpu.call("cuLaunchKernel", f, l["grid"], 1, 1, l["threads"], 1, 1, l["shared"], None, table, None)
+        gpu.call("cuCtxSynchronize")
+        record = ctypes.create_string_buffer(64)
+        gpu.call("cuMemcpyDtoH_v2", record, failure, ctypes.c_size_t(64))
+        failed = any(record.raw)
+        if job["fails"] or failed:
+            return "" if failed and job["fails"] else "a check failed" if failed else "no check failed, one had to"
+        bad = []
+        for a, p in zip(job["arrays"], pointers):
+            if a["expect"] < 0 or not a["len"]:
+                continue
+            raw = ctypes.create_string_buffer(a["len"] * BYTES[a["type"]])
+            gpu.call("cuMemcpyDtoH_v2", raw, p, ctypes.c_size_t(len(raw)))
+            want = np.frombuffer(data[a["expect"]:a["expect"] + 8 * a["len"]], "f8" if a["type"][0] == "f" or a["type"] == "bf16" else "i8")
+            message = compare(values(raw.raw, a["type"]), want, job["rtol"], job["atol"])
+            if message:
+                bad.append(f"{a['name']}: {message}")
+        return "; ".join(bad)
+    finally:
+        for p in [*pointers, failure]:
+            gpu.call("cuMemFree_v2", p)
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("dir")
+    ap.add_argument("--out")
+    a = ap.parse_args()
+    start = time.time()
+    with open(os.path.join(a.dir, "jobs.json"), encoding="utf-8") as f:
+        jobs = json.load(f)
+    with gzip.open(os.path.join(a.dir, "data.bin.gz")) as f:
+        data = f.read()
+    sources = sorted({os.path.join(a.dir, j["module"]) for j in jobs})
+    with multiprocessing.Pool() as pool:
+        compiled = {os.path.basename(path): (image, log) for path, image, log in pool.imap_unordered(compile_one, sources)}
+    built = time.time()
+    warnings = {name: log for name, (image, log) in compiled.items() if log.strip("\0 \n")}
+    gpu, modules, verdicts = Driver(), {}, {}
+    for j in jobs:
+        image, log = compiled[j["module"]]
+        if image is None:
+            verdicts[j["id"]] = "does not compile: " + log[:300]
+            continue
+        try:
+            if j["module"] not in modules:
+                modules[j["module"]] = gpu.module(image)
+            verdicts[j["id"]] = run(gpu, modules[j["module"]], j, data)
+        except RuntimeError as e:
+            verdicts[j["id"]] = str(e)
+            if "cuCtxSynchronize" in str(e):        # the context is lost
+                break
+    wrong = {k: v for k, v in verdicts.items() if v}
+    for k, v in wrong.items():
+        print(f"{k}: {v}")
+    for k, v in warnings.items():
+        print(f"{k}: {v[:300]}")
+    print(f"{len(jobs)} runs of {len(sources)} kernels, {len(jobs) - len(verdicts)} not run, {len(wrong)} wrong, {len(warnings)} with compiler messages; "
+          f"compiled in {built - start:.1f} s, run in {time.time() - built:.1f} s")
+    if a.out:
+        with open(a.out, "w", encoding="utf-8") as f:
+            json.dump({"runs": len(jobs), "kernels": len(sources), "run": len(verdicts), "wrong": wrong, "messages": warnings}, f, indent=1, sort_keys=True)
+    return 1 if wrong or len(verdicts) < len(jobs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,237 @@
+// Command corpus writes every run of the conformance corpus as emitted CUDA with inputs and right outputs, so that a machine
+// with a GPU and no Go can check them: go run ./bench/corpus -o DIR, then python3 bench/corpus.py DIR there.
+package main
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/gkc-lang/gkc"
+	"github.com/gkc-lang/gkc/codegen/cuda"
+	"github.com/gkc-lang/gkc/codegen/plan"
+	"github.com/gkc-lang/gkc/internal/conformance"
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/data"
+	"github.com/gkc-lang/gkc/ir/device"
+)
+
+func main() {
+	dir := flag.String("o", "corpus", "where the files go")
+	flag.Parse()
+	if err := export(*dir); err != nil {
+		fmt.Fprintln(os.Stderr, "corpus:", err)
+		os.Exit(1)
+	}
+}
+
+// array is one array of a run: bytes of its input, or of its right result as float64 or int64, in data.bin.
+type array struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	Len    int64  `json:"len"`
+	Zero   bool   `json:"zero"`
+	Input  int64  `json:"input"`  // offset, or -1
+	Expect int64  `json:"expect"` // offset, or -1
+}
+
+type launch struct {
+	Entry   string `json:"entry"`
+	Grid    int64  `json:"grid"`
+	Threads int    `json:"threads"`
+	Shared  int    `json:"shared"`
+	Args    []any  `json:"args"` // [bytes, bits] of a value, {"array": n}, {"failure": true}
+}
+
+type job struct {
+	ID       string   `json:"id"`
+	Module   string   `json:"module"`
+	Fails    bool     `json:"fails"`
+	RTol     float64  `json:"rtol"`
+	ATol     float64  `json:"atol"`
+	Arrays   []array  `json:"arrays"`
+	Launches []launch `json:"launches"`
+}
+
+type exporter struct {
+	dir  string
+	data io.Writer
+	size int64
+	jobs []job
+}
+
+func export(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(dir, "data.bin.gz"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	z := gzip.NewWriter(file)
+	x := &exporter{dir: dir, data: z}
+	cases, err := conformance.Load()
+	if err != nil {
+		return err
+	}
+	for _, c := range cases {
+		if err := x.kernel(c); err != nil {
+			return fmt.Errorf("%s: %w", c.ID(), err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	text, err := json.Marshal(x.jobs)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d runs, %d bytes of arrays\n", len(x.jobs), x.size)
+	return os.WriteFile(filepath.Join(dir, "jobs.json"), text, 0o666)
+}
+
+func (x *exporter) kernel(c *conformance.Case) error {
+	kernels, errs := gkc.Compile(c.Name+".gk", c.Source, nil)
+	if len(errs) > 0 && len(c.MayRefuse) > 0 {
+		return nil
+	}
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	for _, k := range kernels {
+		if k.Program.Name != c.Kernel {
+			continue
+		}
+		m, err := gkc.Lower(k.Program, false)
+		if err != nil {
+			return err
+		}
+		text, err := cuda.Emit(m)
+		if err != nil {
+			return err
+		}
+		name := c.Group + "." + c.Name + ".cu"
+		if err := os.WriteFile(filepath.Join(x.dir, name), []byte(text), 0o666); err != nil {
+			return err
+		}
+		p := plan.Of(m)
+		for i := range c.Runs {
+			r := &c.Runs[i]
+			call, err := data.Bind(k.Program.Signature(), given(k, r))
+			if err != nil {
+				continue // refused before a launch
+			}
+			j := job{ID: fmt.Sprintf("%s %d", c.ID(), i), Module: name, Fails: r.Fails, RTol: r.RTol, ATol: r.ATol}
+			if err := x.run(&j, p, r, call); err != nil {
+				return err
+			}
+			x.jobs = append(x.jobs, j)
+		}
+	}
+	return nil
+}
+
+func given(k *gkc.Kernel, r *conformance.Run) data.Given {
+	g := data.Given{Set: r.Set, Values: map[string]ir.Const{}, Inputs: r.Inputs}
+	for name, v := range r.Values {
+		if s := k.Program.Signature().Scalar(name); s != nil {
+			g.Values[name] = v.As(s.Type)
+		}
+	}
+	return g
+}
+
+func (x *exporter) run(j *job, p *plan.Plan, r *conformance.Run, call *data.Call) error {
+	dev, err := device.Find("h200")
+	if err != nil {
+		return err
+	}
+	resolved, err := p.Resolve(call.Scalars, plan.Device{SMs: int64(dev.SMs), L2Bytes: dev.L2Bytes()})
+	if err != nil {
+		return err
+	}
+	index := map[string]int{}
+	for i, a := range p.Arrays {
+		index[a.Name] = i
+		n := int64(1)
+		for _, e := range resolved.Extents[i] {
+			n *= e
+		}
+		as := a.As
+		if as == "" {
+			as = a.Name
+		}
+		out := array{Name: as, Type: a.Type, Len: n, Zero: a.Zero != "", Input: -1, Expect: -1}
+		switch {
+		case a.Role == "param":
+			out.Input = x.write(call.Inputs[as].Data)
+		case a.Role == "result" && !r.Fails:
+			out.Expect = x.expected(r.Outputs[as])
+		}
+		j.Arrays = append(j.Arrays, out)
+	}
+	for i, l := range p.Launches {
+		n := resolved.Launches[i]
+		out := launch{Entry: l.Entry, Grid: n.Grid, Threads: l.Threads, Shared: l.Shared, Args: []any{}}
+		types := map[string]ir.Type{}
+		for _, v := range l.Values {
+			types[v.Name], _ = ir.TypeByName(v.Type)
+		}
+		for _, s := range p.Scalars {
+			if _, hidden := types[s.Name]; !hidden {
+				types[s.Name], _ = ir.TypeByName(s.Type)
+			}
+		}
+		for _, a := range l.Args {
+			switch {
+			case a.Value != "":
+				v, ok := n.Values[a.Value]
+				if !ok {
+					v = call.Scalars[a.Value]
+				}
+				t := types[a.Value]
+				out.Args = append(out.Args, []uint64{uint64(t.Bytes()), ir.ToBits(t, v)})
+			case a.Array != "":
+				out.Args = append(out.Args, map[string]int{"array": index[a.Array]})
+			case a.Failure:
+				out.Args = append(out.Args, map[string]bool{"failure": true})
+			default:
+				return fmt.Errorf("an argument that this command does not know: %+v", a)
+			}
+		}
+		j.Launches = append(j.Launches, out)
+	}
+	return nil
+}
+
+func (x *exporter) write(b []byte) int64 {
+	at := x.size
+	n, err := x.data.Write(b)
+	if err != nil {
+		panic(err) // the file is ours; a full disk ends the command
+	}
+	x.size += int64(n)
+	return at
+}
+
+// expected writes a right result as the type holds it: f64 for floats, i64 for the others.
+func (x *exporter) expected(want conformance.Expected) int64 {
+	t := ir.I64
+	if want.Type.IsFloat() {
+		t = ir.F64
+	}
+	out := data.New(t, want.Values.Len())
+	for i := range want.Values.Len() {
+		v := want.Values.At(i)
+		if want.Type.IsFloat() {
+			v = ir.FloatConst(ir.RoundTo(want.Type.Elem, v.Float()))
+		}
+		out.Set(i, v)
+	}
+	return x.write(out.Data)
+}
