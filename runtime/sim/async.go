@@ -201,7 +201,7 @@ func (w *warp) against(name string, off int, old, by *stamp, write bool, did str
 	}
 	run := w.blk.run
 	switch {
-	case !w.ordered(old) && !(old.thread == by.thread && old.clock == by.clock):
+	case !w.ordered(old) && !(old.thread == by.thread && old.clock == by.clock) && !w.reported("race", name):
 		w.report("race", name, "byte %d of shared memory (%s) is %s by an asynchronous operation; unordered with that it is %s by %s at %s",
 			off, name, does, did, w.threadText(old), run.prog.places[old.stmt])
 	case !generic && run.isWarp(int(old.thread>>5)) && old.clock >= w.clock[run.agents+int(old.thread>>5)]:

@@ -20,7 +20,7 @@ type compiler struct {
 	pos     diag.Pos               // of the present statement
 	memo    map[*ir.Expr]operand   // of the present statement
 	fixed   map[*simt.Reg]ir.Const // counters of loops that are being written out
-	size    int                    // statements that were compiled
+	trips   int                    // of loops that were written out
 	problem error                  // the first
 }
 
@@ -31,7 +31,7 @@ type binding struct {
 	mark int // -1: not tracked
 }
 
-const maxInstructions = 4 << 20 // of a kernel with its loops written out
+const maxInstructions = 1 << 20 // of a kernel with its loops written out
 
 // refuse notes that the present statement cannot be executed.
 func (c *compiler) refuse(format string, args ...any) {
@@ -109,7 +109,6 @@ func (c *compiler) sequence(list []simt.Stmt) {
 func (c *compiler) begin(pos diag.Pos) {
 	c.pos = pos
 	clear(c.memo)
-	c.size++
 }
 
 func (c *compiler) stmt(s simt.Stmt) {

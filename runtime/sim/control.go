@@ -54,8 +54,9 @@ func (c *compiler) branch(s *simt.If) {
 }
 
 const (
-	maxTrips   = 1024    // of a loop that is written out
-	maxWritten = 1 << 18 // instructions of loops that are written out
+	maxTrips    = 1024    // of a loop that is written out
+	maxWritten  = 1 << 17 // instructions of a kernel behind which no more loops are written out
+	maxAllTrips = 1 << 14 // of all loops that are written out
 )
 
 // loop counts. Loops that the printers write out are written out here too, so that subscripts of registers are constants.
@@ -67,7 +68,7 @@ func (c *compiler) loop(s *simt.For) {
 	lo, hi := c.expr(s.Lo), c.expr(s.Hi)
 	a, knownLo := lo.constant()
 	b, knownHi := hi.constant()
-	if s.Unroll && knownLo && knownHi && (b.Int()-a.Int()) <= maxTrips*s.Step && c.here() < maxWritten {
+	if s.Unroll && knownLo && knownHi && (b.Int()-a.Int()) <= maxTrips*s.Step && c.here() < maxWritten && c.trips < maxAllTrips {
 		c.writeOut(s, a.Int(), b.Int())
 		return
 	}
@@ -76,6 +77,7 @@ func (c *compiler) loop(s *simt.For) {
 
 func (c *compiler) writeOut(s *simt.For, lo, hi int64) {
 	trips := max(0, (hi-lo+s.Step-1)/s.Step)
+	c.trips += int(trips)
 	for k := range trips {
 		if s.Down {
 			k = trips - 1 - k

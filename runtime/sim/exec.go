@@ -81,6 +81,7 @@ type runner struct {
 	failed    *failure
 	stopped   error // a fatal finding or a cancelled context: no block goes on
 	steps     int64
+	unpaid    int64             // instructions executed since the last look at the limit
 	time      uint64            // vector clocks of the present cluster begin behind it
 	each      int               // agents of a block
 	agents    int               // of a cluster
@@ -106,17 +107,20 @@ func (w *warp) exec() {
 	code := run.prog.code
 	n := &run.count
 	w.state = running
-	for left := slice; w.state == running; left-- {
-		if left == 0 {
-			w.state = paused
-			run.spend(slice)
-			return
-		}
+	left := slice
+	for ; w.state == running && left > 0; left-- {
 		in := &code[w.pc]
 		w.pc++
 		n.issued[in.cost]++
 		n.lanes[in.cost] += w.active
 		in.run(w)
+	}
+	if w.state == running {
+		w.state = paused
+	}
+	if run.unpaid += slice - int64(left); run.unpaid >= slice {
+		run.spend(run.unpaid)
+		run.unpaid = 0
 	}
 }
 

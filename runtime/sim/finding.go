@@ -37,14 +37,19 @@ const maxFindings = 50
 // report notes a mistake of the statement that is being executed; of names what it concerns. Only the first is kept.
 func (w *warp) report(kind, of, format string, args ...any) {
 	r := w.blk.run
-	key := reportKey{kind, of, w.stmt()}
-	if r.seen[key] || len(r.reports) >= maxFindings {
+	if w.reported(kind, of) {
 		return
 	}
-	r.seen[key] = true
+	r.seen[reportKey{kind, of, w.stmt()}] = true
 	thread := w.thread(lowest(w.mask))
 	r.reports = append(r.reports, Finding{Kind: kind, Kernel: r.kernel.Name, Pos: w.place(), Block: w.blk.index, Thread: thread,
 		Text: fmt.Sprintf(format, args...) + fmt.Sprintf(" (block %d, thread %d)", w.blk.index, thread)})
+}
+
+// reported says that a report would add nothing, so that its text need not be made.
+func (w *warp) reported(kind, of string) bool {
+	r := w.blk.run
+	return len(r.reports) >= maxFindings || r.seen[reportKey{kind, of, w.stmt()}]
 }
 
 // fatal reports a mistake behind which the launch cannot go on.

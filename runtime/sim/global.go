@@ -122,6 +122,9 @@ func (g *globalMemory) mark(w *warp, lane, e int, isAtomic bool) {
 }
 
 func (w *warp) clash(g *globalMemory, e, lane int, does string, old word, did string) {
+	if w.reported("race", g.Name) {
+		return
+	}
 	other := fmt.Sprintf("thread %d of block %d", old.thread(), old.block())
 	switch {
 	case old>>blockAt == manyBlocks>>blockAt:

@@ -135,10 +135,14 @@ func (h *host) extents(a *simt.Array) (shape []int, n int, err error) {
 // bind makes the arrays of a run: the caller's for parameters, new ones for the rest.
 func (h *host) bind(m *simt.Module, call *data.Call) (map[*simt.Array]*globalMemory, error) {
 	out := map[*simt.Array]*globalMemory{}
+	held := 0
 	for i, a := range m.Arrays {
 		shape, n, err := h.extents(a)
 		if err != nil {
 			return nil, err
+		}
+		if held += n * a.Type.Bytes(); held > data.MaxHeld {
+			return nil, diag.Errorf(diag.Pos{}, "limit", "with %s%v the arrays of %s take more than %d GiB, the most that the simulator holds", callerName(a), shape, m.Name, data.MaxHeld>>30)
 		}
 		g := &globalMemory{Array: a, id: i, shape: shape, size: a.Type.Bytes(), n: n}
 		if g.data, err = h.content(g, call); err != nil {

@@ -119,6 +119,9 @@ func (s *sharedMemory) mark(w *warp, b *simt.Buffer, lane, off, n int, atomic bo
 }
 
 func (w *warp) race(b *simt.Buffer, off, lane int, does string, other *stamp, did string) {
+	if w.reported("race", b.Name) {
+		return
+	}
 	w.report("race", b.Name, "%s in shared memory: thread %d %s it, and without a barrier between %s %s it at %s",
 		elementText(b, off), w.thread(lane), does, w.threadText(other), did, w.placeOf(other))
 }
