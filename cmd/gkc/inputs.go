@@ -125,9 +125,6 @@ func checkedScalar(s *ir.Scalar, from ir.Type, v ir.Const, text string) (ir.Cons
 	return out, nil
 }
 
-// maxRandom bounds the input that is made where none was given, in bytes.
-const maxRandom = 1 << 32
-
 // randomInput makes inputs that were not given, the same for the same seed, name and shape: normal floats; integers in
 // [0, limits[name]), or [0, 8) where the kernel does not say what they index; coins for bool.
 func randomInput(seed uint64, limits map[string]int64) func(t data.Tensor, shape []int) *data.Array {

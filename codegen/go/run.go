@@ -175,10 +175,14 @@ func (c *call) prepare() error {
 			return diag.Errorf(diag.Pos{}, "call", "%s of kernel %s has no value", s.Name, c.Module.Name)
 		}
 	}
+	held := 0
 	for _, a := range c.Module.Arrays {
 		shape, err := c.Call.Shape(data.Tensor{Name: a.CallerName(), Type: a.Type, Extents: a.Extents})
 		if err != nil {
 			return err
+		}
+		if held += data.Len(shape) * a.Type.Bytes(); held > data.MaxHeld {
+			return diag.Errorf(diag.Pos{}, "limit", "with %s%v the arrays of %s take more than %d GiB, the most that a run as Go holds", a.CallerName(), shape, c.Module.Name, data.MaxHeld>>30)
 		}
 		c.shapes[a] = shape
 		if a.Role == simt.Param {

@@ -19,8 +19,12 @@ type Given struct {
 	Fill func(t Tensor, shape []int) *Array
 }
 
-// MaxBytes is the largest array that a call may have.
-const MaxBytes = 1 << 40
+// Limits of a call.
+const (
+	MaxBytes  = 1 << 40 // of an array
+	MaxHeld   = 8 << 30 // bytes that a run in this process's memory may hold: inputs, results and workspace
+	maxFilled = 4 << 30 // bytes of inputs that are made because they were not given
+)
 
 // Bind makes the call of a kernel: it finds the value of every size, and refuses what does not fit, naming both sides.
 func Bind(sig *Signature, given Given) (*Call, error) {
@@ -34,10 +38,11 @@ func Bind(sig *Signature, given Given) (*Call, error) {
 }
 
 type binder struct {
-	sig   *Signature
-	given Given
-	call  *Call
-	from  map[string]string // where a size's value comes from, for messages
+	sig    *Signature
+	given  Given
+	call   *Call
+	from   map[string]string // where a size's value comes from, for messages
+	filled int64             // bytes of inputs that were made
 }
 
 func callError(format string, args ...any) error {
@@ -265,6 +270,9 @@ func (b *binder) arrays() error {
 		if a == nil {
 			if b.given.Fill == nil {
 				return callError("input %s of kernel %s is missing", t.Name, b.sig.Name)
+			}
+			if b.filled += int64(Len(shape)) * int64(t.Type.Bytes()); b.filled > maxFilled {
+				return callError("input %s%v is not given, and too large to be made up: inputs that are not given may take %d GiB", t.Name, shape, maxFilled>>30)
 			}
 			b.call.Inputs[t.Name] = b.given.Fill(t, shape)
 			continue
