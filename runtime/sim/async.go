@@ -101,7 +101,11 @@ func (q *queue) wait(w *warp, n int64, onlyRead bool, done func(*op)) {
 			continue
 		}
 		o.finish()
-		w.clock[o.agent] = max(w.clock[o.agent], o.time+1)
+		if q == &w.async.wgmma {
+			w.clock[o.agent] = max(w.clock[o.agent], o.time+1)
+		} else {
+			w.async.landed = max(w.async.landed, o.time+1)
+		}
 		if onlyRead {
 			rest = append(rest, o)
 		} else if done != nil {
@@ -117,6 +121,7 @@ type asyncState struct {
 	cp, bulk, wgmma queue
 	flight          []flight // by tracked register; nil where the kernel has nothing asynchronous
 	held            map[*op][]int
+	landed          uint64 // copies before this time are done, as the thread that issued them knows; others learn it by meeting it
 }
 
 // flight is the state of a register with respect to the matrix unit.
@@ -137,6 +142,7 @@ func (a *asyncState) begin() {
 	}
 	clear(a.flight)
 	clear(a.held)
+	a.landed = 0
 }
 
 // finish ends a warp's life: what is still in flight takes effect, and stores that read the memory of a block that ends are a
@@ -162,6 +168,18 @@ func (a *asyncState) named(name string) *queue {
 		return &a.bulk
 	}
 	return &a.wgmma
+}
+
+// share lets the other lanes, and whoever meets the warp, know which copies are done.
+func (w *warp) share() {
+	if w.async.landed > 0 {
+		w.clock[w.own()] = max(w.clock[w.own()], w.async.landed)
+	}
+}
+
+// waitedFor reports whether an access is that of a copy for which lane has waited itself.
+func (w *warp) waitedFor(s *stamp, lane int) bool {
+	return s.clock < w.async.landed && int(s.thread) == 32*w.own()+lane
 }
 
 // own is the agent of the warp's asynchronous operations.
@@ -201,7 +219,7 @@ func (w *warp) against(name string, off int, old, by *stamp, write bool, did str
 	}
 	run := w.blk.run
 	switch {
-	case !w.ordered(old) && !(old.thread == by.thread && old.clock == by.clock) && !w.reported("race", name):
+	case !w.ordered(old) && !(old.thread == by.thread && old.clock == by.clock) && !w.waitedFor(old, int(by.thread&31)) && !w.reported("race", name):
 		w.report("race", name, "byte %d of shared memory (%s) is %s by an asynchronous operation; unordered with that it is %s by %s at %s",
 			off, name, does, did, w.threadText(old), run.prog.places[old.stmt])
 	case !generic && run.isWarp(int(old.thread>>5)) && old.clock >= w.clock[run.agents+int(old.thread>>5)]:

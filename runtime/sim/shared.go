@@ -59,7 +59,7 @@ func (s *sharedMemory) see(w *warp, b *simt.Buffer, lane, off, n int) {
 		if c.born != s.born {
 			w.report("uninitialised", b.Name, "%s is read in shared memory before anybody wrote it", elementText(b, i*s.unit))
 		}
-		if !w.ordered(&c.write) && c.write.thread != me.thread {
+		if !w.ordered(&c.write) && c.write.thread != me.thread && !w.waitedFor(&c.write, lane) {
 			w.race(b, i*s.unit, lane, "reads", &c.write, "writes")
 		}
 		s.addReader(w, c, &me)
@@ -102,16 +102,16 @@ func (s *sharedMemory) mark(w *warp, b *simt.Buffer, lane, off, n int, atomic bo
 	me := stamp{clock: w.now(), thread: uint16(32*w.agent() + lane), stmt: w.stmt(), atomic: atomic}
 	for i := off / s.unit; i*s.unit < off+n; i++ {
 		c := &s.cells[i]
-		if old := &c.write; !w.ordered(old) && old.thread != me.thread && !(atomic && old.atomic) {
+		if old := &c.write; !w.ordered(old) && old.thread != me.thread && !(atomic && old.atomic) && !w.waitedFor(old, lane) {
 			w.race(b, i*s.unit, lane, "writes", old, "writes")
 		}
 		if c.inGroup {
 			for k := range s.groupOf(c) {
-				if old := &s.groupOf(c)[k]; !w.ordered(old) && (old.thread != me.thread || old.many) {
+				if old := &s.groupOf(c)[k]; !w.ordered(old) && (old.thread != me.thread || old.many) && !w.waitedFor(old, lane) {
 					w.race(b, i*s.unit, lane, "writes", old, "reads")
 				}
 			}
-		} else if old := &c.read; !w.ordered(old) && old.thread != me.thread {
+		} else if old := &c.read; !w.ordered(old) && old.thread != me.thread && !w.waitedFor(old, lane) {
 			w.race(b, i*s.unit, lane, "writes", old, "reads")
 		}
 		c.write, c.read, c.inGroup, c.born = me, stamp{}, false, s.born

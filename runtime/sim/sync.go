@@ -28,6 +28,7 @@ func join(into *[]uint64, clock []uint64) {
 
 // publish ends the warp's present: what it did so far is ordered before everything whoever joins the clock does later.
 func (w *warp) publish(into *[]uint64) {
+	w.share()
 	w.clock[w.agent()]++
 	join(into, w.clock)
 }
@@ -95,6 +96,7 @@ func (w *warp) meetWarp() {
 	if w.mask != w.lanes {
 		w.report("barrier", "", "sync warp while %s not active", w.lanesText(w.lanes&^w.mask))
 	}
+	w.share()
 	w.clock[w.agent()]++
 	w.synced = w.now()
 }
