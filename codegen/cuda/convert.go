@@ -23,7 +23,10 @@ func (x *exprs) convert(e *ir.Expr) source.Text {
 }
 
 func as(t string, in source.Text) source.Text {
-	return source.Text{String: fmt.Sprintf("(%s)%s", t, in.Paren())}
+	if in.Prec < source.PrecUnary {
+		in.String = "(" + in.String + ")"
+	}
+	return source.Unary(fmt.Sprintf("(%s)%s", t, in.String))
 }
 
 func call(format string, args ...any) source.Text { return source.Atom(fmt.Sprintf(format, args...)) }
@@ -41,9 +44,9 @@ func wide(from ir.Type, in source.Text) source.Text {
 func cast(to, from ir.Type, in source.Text) source.Text {
 	switch {
 	case to.IsBool() && from.IsFloat():
-		return source.Text{String: wide(from, in).Paren() + " != 0"}
+		return source.Fill("$0 != $1", []source.Text{wide(from, in), source.Atom("0")}, nil)
 	case to.IsBool():
-		return source.Text{String: in.Paren() + " != 0"}
+		return source.Fill("$0 != $1", []source.Text{in, source.Atom("0")}, nil)
 	case isNarrow(to) && (from == ir.F32 || isNarrow(from)):
 		return call("%s_of_f32(%s)", typeOf(to), wide(from, in).String)
 	case isNarrow(to): // integers and f64: through f64, rounded once
@@ -85,7 +88,7 @@ func fromBits(t ir.Type, bits source.Text) source.Text {
 	case t == ir.F32 || t == ir.F64:
 		return call("%s_of_bits(%s)", typeOf(t), bits.String)
 	case t.IsBool():
-		return source.Text{String: bits.Paren() + " != 0"}
+		return source.Fill("$0 != $1", []source.Text{bits, source.Atom("0")}, nil)
 	}
 	return as(typeOf(t), bits)
 }

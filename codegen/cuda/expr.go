@@ -53,7 +53,7 @@ func (x *exprs) text(e *ir.Expr) string { return x.expr(e).String }
 func (x *exprs) value(e *ir.Expr) source.Text {
 	p := x.expr(e)
 	if p.modular {
-		return source.Text{String: fmt.Sprintf("(%s)%s", typeOf(e.Type), p.Paren())}
+		return as(typeOf(e.Type), p.Text)
 	}
 	return p.Text
 }
@@ -64,12 +64,11 @@ func (x *exprs) expr(e *ir.Expr) piece {
 	}
 	switch e.Op {
 	case ir.OpConst:
-		s := constant(e)
-		return piece{Text: source.Text{String: s, Atom: s[0] != '-'}}
+		return piece{Text: constantText(e)}
 	case ir.OpName:
 		return atom(x.ref(e.Ref))
 	case simt.OpElem:
-		return atom(fmt.Sprintf("%s[%s]", x.ref(e.Ref), x.text(e.Args[0])))
+		return atom(fmt.Sprintf("%s[%s]", x.ref(e.Ref), x.subscript(e.Args[0])))
 	case simt.OpAddr:
 		return atom(fmt.Sprintf("shared_address(%s + %s)", x.ref(e.Ref), x.value(e.Args[0]).Paren()))
 	case ir.OpCast, ir.OpWiden, ir.OpBitcast:
@@ -104,19 +103,45 @@ func (x *exprs) wrapping(e *ir.Expr, template string) piece {
 	done := !isSigned(e.Type)
 	for i, a := range e.Args {
 		p := x.expr(a)
-		if n, ok := a.IntValue(); ok && isSigned(a.Type) && n >= 0 {
-			p.Text, p.modular = source.Atom(strconv.FormatInt(n, 10)+suffix(unsigned(a.Type))), true
+		if n, ok := a.IntValue(); ok && isSigned(a.Type) {
+			p = modular(n, unsigned(a.Type))
 		}
 		operands[i], done = p.Text, done || p.modular
 	}
 	if !done {
-		operands[0] = source.Text{String: fmt.Sprintf("(%s)%s", unsigned(e.Type), operands[0].Paren())}
-		operands[0].Atom = true // a conversion binds tighter than what stands around it
+		operands[0] = as(unsigned(e.Type), operands[0])
 	}
 	return piece{source.Fill(template, operands, nil), isSigned(e.Type)}
 }
 
+// modular is a number as an unsigned one.
+func modular(n int64, t string) piece {
+	if n < 0 {
+		return piece{source.Unary(fmt.Sprintf("(%s)%d", t, n)), true}
+	}
+	return piece{source.Atom(strconv.FormatInt(n, 10) + suffix(t)), true}
+}
+
 func suffix(t string) string { return map[string]string{"u32": "u", "u64": "ull", "i64": "ll"}[t] }
+
+func constantText(e *ir.Expr) source.Text {
+	switch s := constant(e); {
+	case s[0] == '-':
+		return source.Loose(s) // "- -1" must not become "--1"
+	case s[0] == '(' && s[len(s)-1] != ')':
+		return source.Unary(s)
+	default:
+		return source.Atom(s)
+	}
+}
+
+// subscript is e where an int does as well: small numbers stand without their type.
+func (x *exprs) subscript(e *ir.Expr) string {
+	if n, ok := e.IntValue(); ok && n >= 0 && n <= math.MaxInt32 {
+		return strconv.FormatInt(n, 10)
+	}
+	return x.text(e)
+}
 
 // constant is a number with its type.
 func constant(e *ir.Expr) string {

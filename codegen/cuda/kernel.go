@@ -178,18 +178,7 @@ func (p *printer) values(list ...*ir.Expr) []string {
 	out := make([]string, len(flat))
 	for i, e := range flat {
 		if e != nil {
-			out[i] = p.exprs.text(e)
-		}
-	}
-	return out
-}
-
-// exact is values for the operands of helpers, whose types must be those that the expressions say.
-func (p *printer) exact(list ...*ir.Expr) []string {
-	out := p.values(list...)
-	for i, e := range list {
-		if e != nil {
-			out[i] = p.exprs.value(p.unpack.Rewrite(e)).String
+			out[i] = p.exprs.subscript(e)
 		}
 	}
 	return out

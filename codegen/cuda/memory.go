@@ -9,7 +9,7 @@ import (
 
 // pointer is the address of an element of memory.
 func (p *printer) pointer(m simt.Mem, at string) string {
-	if at == "0ll" || at == "0" {
+	if at == "0" {
 		return p.ref(m.Buf)
 	}
 	return fmt.Sprintf("&%s[%s]", p.ref(m.Buf), at)
@@ -100,9 +100,13 @@ func (p *printer) slot(s simt.Slice, first string, i int) string {
 }
 
 func (p *printer) store(s *simt.Store) {
-	list := append([]*ir.Expr{s.To.At, s.To.Rank}, s.From...)
-	text := p.exact(list...)
+	text := p.values(append([]*ir.Expr{s.To.At, s.To.Rank}, s.From...)...)
 	at, rank, values := text[0], text[1], text[2:]
+	for i, e := range s.From {
+		if values[i] = p.exprs.text(p.unpack.Rewrite(e)); s.Op != nil || s.Form == simt.Matrix || s.Form == simt.MatrixTrans {
+			values[i] = p.exprs.value(p.unpack.Rewrite(e)).String // operands of helpers have the type that they say
+		}
+	}
 	switch {
 	case s.Op != nil:
 		p.combine(s, p.address(s.To, at, rank), values)

@@ -80,7 +80,10 @@ func (x *exprs) operands(e *ir.Expr) []source.Text {
 		case !a.IsConst():
 			out[i] = x.expr(a)
 		case bare:
-			out[i] = source.Text{String: number(a), Atom: !strings.HasPrefix(number(a), "-")}
+			out[i] = source.Atom(number(a))
+			if strings.HasPrefix(out[i].String, "-") {
+				out[i] = source.Loose(out[i].String)
+			}
 		case constants == len(e.Args) && i == 0:
 			out[i] = source.Atom("simt.Value(" + typed(a) + ")")
 		default:

@@ -5,26 +5,54 @@ import "strings"
 // Text is an expression as it is written in the target language.
 type Text struct {
 	String string
-	Atom   bool   // needs no parentheses as an operand
-	chain  string // the infix template that it was made by
+	Prec   int // how tightly it binds
 }
 
-// Atom is a text that needs no parentheses.
-func Atom(s string) Text { return Text{String: s, Atom: true} }
+// The precedences that C and Go agree on. Operators on which they do not, bitwise ones, bind loosest: they always stand in
+// parentheses.
+const (
+	precLoose = iota
+	precOr
+	precAnd
+	precCompare
+	precAdd
+	precMul
+	PrecUnary // conversions and signs
+	PrecAtom  // names, numbers, calls
+)
 
-// Paren is the text as an operand.
-func (t Text) Paren() string {
-	if t.Atom {
+// Atom is a text that needs no parentheses.
+func Atom(s string) Text { return Text{s, PrecAtom} }
+
+// Unary is a text that begins with a conversion or a sign.
+func Unary(s string) Text { return Text{s, PrecUnary} }
+
+// Loose is a text that needs parentheses as an operand.
+func Loose(s string) Text { return Text{s, precLoose} }
+
+// Paren is the text as the operand of a conversion or a selector.
+func (t Text) Paren() string { return t.atLeast(PrecAtom) }
+
+func (t Text) atLeast(prec int) string {
+	if t.Prec >= prec {
 		return t.String
 	}
 	return "(" + t.String + ")"
 }
+
+var infixPrec = map[string]int{"*": precMul, "/": precMul, "+": precAdd, "-": precAdd, "==": precCompare, "!=": precCompare, "<": precCompare,
+	"<=": precCompare, ">": precCompare, ">=": precCompare, "&&": precAnd, "||": precOr}
 
 // Fill replaces $0 $1 … and $* in a template by operands, with parentheses where an operator stands beside them, and other
 // $letters by what letters says.
 func Fill(template string, operands []Text, letters map[byte]string) Text {
 	if template == "$0" {
 		return operands[0]
+	}
+	if middle, infix := strings.CutPrefix(template, "$0 "); infix && strings.HasSuffix(middle, " $1") {
+		if prec, known := infixPrec[strings.TrimSuffix(middle, " $1")]; known {
+			return fillInfix(middle, prec, operands)
+		}
 	}
 	var b strings.Builder
 	for i := 0; i < len(template); i++ {
@@ -42,36 +70,42 @@ func Fill(template string, operands []Text, letters map[byte]string) Text {
 				b.WriteString(o.String)
 			}
 		case c >= '0' && c <= '9':
-			b.WriteString(operand(template, i, operands[c-'0']))
+			if o := operands[c-'0']; isArgument(template, i) {
+				b.WriteString(o.String)
+			} else {
+				b.WriteString(o.Paren())
+			}
 		default:
 			b.WriteString(letters[c])
 		}
 	}
-	out := Text{String: b.String(), Atom: isCall(template)}
-	if isInfix(template) {
-		out.chain = template
+	return Text{b.String(), precOf(template)}
+}
+
+// fillInfix writes an operation between two operands. It associates to the left; comparisons do not associate.
+func fillInfix(middle string, prec int, operands []Text) Text {
+	left := prec
+	if prec == precCompare {
+		left++
 	}
-	return out
+	return Text{operands[0].atLeast(left) + " " + strings.TrimSuffix(middle, "$1") + operands[1].atLeast(prec+1), prec}
 }
 
-// operand is what stands for the $digit whose digit is at i.
-func operand(template string, i int, o Text) string {
-	alone := i >= 2 && strings.IndexByte("(,", lastOf(template[:i-1])) >= 0 && i+1 < len(template) && strings.IndexByte("),", template[i+1]) >= 0
-	first := i == 1 && o.chain == template && o.chain != "" // a + b + c means (a + b) + c
-	if o.Atom || alone || first {
-		return o.String
+// isArgument tells whether the operand whose digit is at i is a whole argument of a call.
+func isArgument(template string, i int) bool {
+	before := strings.TrimRight(template[:i-1], " ")
+	return before != "" && strings.IndexByte("(,", before[len(before)-1]) >= 0 && i+1 < len(template) && strings.IndexByte("),", template[i+1]) >= 0
+}
+
+// precOf is how tightly a template binds that is no plain infix.
+func precOf(t string) int {
+	switch {
+	case isCall(t):
+		return PrecAtom
+	case (t[0] == '-' || t[0] == '!') && (isCall(t[1:]) || t[1:] == "$0"):
+		return PrecUnary
 	}
-	return "(" + o.String + ")"
-}
-
-func lastOf(s string) byte {
-	s = strings.TrimRight(s, " ")
-	return s[len(s)-1]
-}
-
-// isInfix tells templates like $0 + $1, comparisons excepted, which do not chain.
-func isInfix(t string) bool {
-	return strings.HasPrefix(t, "$0 ") && strings.HasSuffix(t, " $1") && strings.ContainsAny(t, "+-*/&|^") && !strings.ContainsAny(t, "<>=?")
+	return precLoose
 }
 
 // isCall tells templates that are one call as a whole.
