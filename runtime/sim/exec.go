@@ -214,7 +214,7 @@ func (r *runner) cluster(first int64) {
 func (r *runner) begin(first int64) {
 	r.time++
 	r.steps = 0
-	r.meets, r.present = 0, 0
+	r.meets, r.present, r.dice = 0, 0, uint64(first)
 	clear(r.gathering)
 	for i := range r.agentTime {
 		r.agentTime[i] = r.time + 1

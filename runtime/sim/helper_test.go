@@ -96,14 +96,6 @@ func h200(t testing.TB) *device.Device {
 	return d
 }
 
-func floatsOf(x ...float64) *data.Array {
-	a := data.New(ir.F32, len(x))
-	for i, v := range x {
-		a.Set(i, ir.FloatConst(v))
-	}
-	return a
-}
-
 func ramp(n int) *data.Array {
 	a := data.New(ir.F32, n)
 	for i := range n {

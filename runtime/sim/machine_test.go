@@ -303,7 +303,6 @@ func groupProduct(t *testing.T, r *rand.Rand, a *simt.Atom) {
 		}
 		return fmt.Sprintf("desc.k(addr(%s, 0))", buf)
 	}
-	d := elem(a.D)
 	text := fmt.Sprintf(`
 simt m
 array A: %s[%d] param
@@ -339,7 +338,6 @@ kernel m for sm_90a {
 	}
 	res, err := sim.Run(context.Background(), parse(t, text), h200(t), &data.Call{Inputs: map[string]*data.Array{"A": inA, "B": inB}}, sim.Options{})
 	require.NoError(t, err)
-	_ = d
 	for thread := range 128 {
 		for i := range a.DRegs() * simt.ElemsPerReg(a.D) {
 			row, col := a.DAt(thread, i)

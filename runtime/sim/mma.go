@@ -39,12 +39,26 @@ func (c *compiler) mma(s *simt.Mma) {
 	shape := shapeOf(a)
 	c.emit(ir.CostShared, func(w *warp) {
 		w.wholeWarp(a.Name)
+		adds := acc.of(w)[lowest(w.mask)].Bool()
+		if adds {
+			w.expectAll(s.D.Reg, d)
+		}
 		u := &w.blk.run.unit
 		u.resize(shape, a)
 		shape.readA(w, u, ra)
 		shape.readB(w, u, rb)
-		shape.multiply(w, u, d, acc.of(w)[0].Bool())
+		shape.multiply(w, u, d, adds)
 	})
+}
+
+// expectAll reports registers of a slice that the active lanes have not set.
+func (w *warp) expectAll(reg *simt.Reg, r registers) {
+	for k := 0; k < r.n && r.mark >= 0; k++ {
+		if w.mask&^w.marks[r.mark+k] != 0 {
+			w.report("uninitialised", reg.Name, "registers of %s are used by a matrix operation before they are set", reg.Name)
+			return
+		}
+	}
 }
 
 // shape is an atom as one warp sees it: its rows of D and A, which are all of them or 16 of 64, and all of B.

@@ -11,16 +11,16 @@ const costs = int(ir.CostSlow) + 1
 
 // counts is what the warps of a launch did.
 type counts struct {
-	issued                     [costs]uint64 // instructions of warps, by cost class
-	lanes                      [costs]uint64 // the same, weighted with active lanes
-	loadSectors, storeSectors  int64
-	loadBytes, storeBytes      int64
-	wavefronts, conflicts      int64
-	barriers, shuffles         int64
-	atomics                    int64
-	branches, divergent        int64
-	mma, mmaFlops, tensorClock int64
-	copied                     int64 // bytes of asynchronous copies
+	issued                    [costs]uint64 // instructions of warps, by cost class
+	lanes                     [costs]uint64 // the same, weighted with active lanes
+	loadSectors, storeSectors int64
+	loadBytes, storeBytes     int64
+	wavefronts, conflicts     int64
+	barriers, shuffles        int64
+	atomics                   int64
+	branches, divergent       int64
+	mma, mmaFlops             int64
+	copied                    int64 // bytes of asynchronous copies
 }
 
 func (c *counts) add(d *counts) {

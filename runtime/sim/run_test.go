@@ -43,6 +43,13 @@ func TestVectorAdd(t *testing.T) {
 	assert.Positive(t, res.Seconds)
 }
 
+func TestAnEmptyGridLaunchesNothing(t *testing.T) {
+	res, err := vectorAdd(0).run(t, map[string]*data.Array{"X": ramp(0), "Y": ramp(0)}, sim.Options{})
+	require.NoError(t, err)
+	assert.Zero(t, res.Outputs["Z"].Len())
+	assert.Zero(t, res.Kernels[0].LoadBytes)
+}
+
 // blockSum adds 256 numbers a block by halving in shared memory. skip leaves out the barrier of the loop.
 func blockSum(blocks int64, skip bool) *builder {
 	b := newBuilder(blocks, 256)

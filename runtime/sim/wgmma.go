@@ -172,6 +172,12 @@ func (s *source) read(w *warp, to []float64, d *descriptor, k int) {
 
 // takeOff marks the registers of an operation that is in flight, and reports those that ordinary code has written without a fence.
 func (w *warp) takeOff(s *simt.Mma, o *op, d, a registers, aInMemory, adds bool) {
+	if adds {
+		w.expectAll(s.D.Reg, d)
+	}
+	if !aInMemory {
+		w.expectAll(s.A.Slice.Reg, a)
+	}
 	held := make([]int, 0, d.n+a.n)
 	dirty := false
 	for k := range d.n {
@@ -179,9 +185,6 @@ func (w *warp) takeOff(s *simt.Mma, o *op, d, a registers, aInMemory, adds bool)
 		dirty = dirty || f.dirty
 		f.writers++
 		held = append(held, d.mark+k)
-		if adds && w.mask&^w.marks[d.mark+k] != 0 {
-			w.report("uninitialised", s.D.Reg.Name, "register %s is added to before it is set", s.D.Reg.Name)
-		}
 	}
 	if !aInMemory {
 		for k := range a.n {
@@ -191,9 +194,6 @@ func (w *warp) takeOff(s *simt.Mma, o *op, d, a registers, aInMemory, adds bool)
 			held = append(held, ^(a.mark + k))
 			if f.writers > 0 {
 				w.report("async", s.A.Slice.Reg.Name, "register %s is read by a matrix operation while another writes it", s.A.Slice.Reg.Name)
-			}
-			if w.mask&^w.marks[a.mark+k] != 0 {
-				w.report("uninitialised", s.A.Slice.Reg.Name, "register %s is read before it is set", s.A.Slice.Reg.Name)
 			}
 		}
 	}
