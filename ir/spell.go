@@ -14,6 +14,10 @@ func init() {
 	for _, s := range spellings() {
 		s.op.C, s.op.Go = s.c, s.golang
 	}
+	for _, w := range []string{"f16x2", "bf16x2"} { // words, where the machine does what arithmetic on the elements does
+		OpMin.C[w], OpMax.C[w] = "min_"+w+"($0, $1)", "max_"+w+"($0, $1)"
+		OpMinNum.C[w], OpMaxNum.C[w] = "min_num_"+w+"($0, $1)", "max_num_"+w+"($0, $1)"
+	}
 }
 
 // any_ is a spelling that does for all types.

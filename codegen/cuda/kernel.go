@@ -23,9 +23,15 @@ type printer struct {
 }
 
 func newPrinter(k *simt.Kernel, entries []string, helpers map[string]string) *printer {
-	p := &printer{k: k, names: source.NewNames(append(reserved, entries...)...), unpack: source.Elementwise(), used: usedIn(k.Body), helpers: helpers}
+	p := &printer{k: k, names: source.NewNames(append(reserved, entries...)...), unpack: source.Elementwise(hasWord), used: usedIn(k.Body), helpers: helpers}
 	p.exprs = exprs{ref: p.ref, mask: warpMask(k), temps: map[*ir.Expr]string{}}
 	return p
+}
+
+// hasWord tells operations that the machine has for words of a type.
+func hasWord(op *ir.Op, t ir.Type) bool {
+	_, has := op.C[t.String()]
+	return has
 }
 
 // warpMask is the lanes that every warp of the kernel has. Blocks with a short last warp ask for the lanes that are there.

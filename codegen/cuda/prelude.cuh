@@ -150,6 +150,54 @@ DEV i32 part_i8x4(word w, i32 i) { return (i8)(w >> 8 * i); }
 
 DEV i32 part_u8x4(word w, i32 i) { return (u8)(w >> 8 * i); }
 
+DEV word min_f16x2(word a, word b) {
+  word r;
+  asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEV word min_num_f16x2(word a, word b) {
+  word r;
+  asm("min.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEV word max_f16x2(word a, word b) {
+  word r;
+  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEV word max_num_f16x2(word a, word b) {
+  word r;
+  asm("max.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEV word min_bf16x2(word a, word b) {
+  word r;
+  asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEV word min_num_bf16x2(word a, word b) {
+  word r;
+  asm("min.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEV word max_bf16x2(word a, word b) {
+  word r;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+DEV word max_num_bf16x2(word a, word b) {
+  word r;
+  asm("max.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
 // Arithmetic of floats.
 
 DEV bool is_nan(f32 x) { return x != x; }

@@ -33,7 +33,7 @@ var reserved = []string{
 }
 
 func newKernel(k *simt.Kernel) *kernel {
-	p := &kernel{Kernel: k, names: source.NewNames(reserved...), unpack: source.Elementwise(), used: map[ir.Ref]bool{}, named: map[string]bool{}}
+	p := &kernel{Kernel: k, names: source.NewNames(reserved...), unpack: source.Elementwise(func(*ir.Op, ir.Type) bool { return false }), used: map[ir.Ref]bool{}, named: map[string]bool{}}
 	p.exprs = exprs{ref: p.ref, temps: map[*ir.Expr]string{}}
 	return p
 }

@@ -72,10 +72,10 @@ func cheap(e *ir.Expr) bool {
 	return false
 }
 
-// Elementwise rewrites arithmetic on packed words as arithmetic on their elements.
-func Elementwise() *ir.Rewriter {
+// Elementwise rewrites arithmetic on packed words as arithmetic on their elements, but for what the target has a way to say.
+func Elementwise(says func(op *ir.Op, t ir.Type) bool) *ir.Rewriter {
 	return &ir.Rewriter{Post: func(e *ir.Expr) *ir.Expr {
-		if !e.Type.IsPacked() || e.Op.Mean.Any != nil || len(e.Args) == 0 || e.Op.Free || e.Op.Where&ir.WarpWide != 0 {
+		if !e.Type.IsPacked() || e.Op.Mean.Any != nil || len(e.Args) == 0 || e.Op.Free || e.Op.Where&ir.WarpWide != 0 || says(e.Op, e.Type) {
 			return e
 		}
 		parts := make([]*ir.Expr, e.Type.Pack)
