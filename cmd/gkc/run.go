@@ -66,7 +66,7 @@ func (c *runCmd) Run(a *app) error {
 		return a.located(t, err)
 	}
 	if c.Verify {
-		if err := out.verify(a, program, call); err != nil {
+		if err := out.verify(a, program, call, c.FP == "strict"); err != nil {
 			return err
 		}
 	}
@@ -108,6 +108,7 @@ func (a *app) located(t *target, err error) error {
 
 func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	name, arg, _ := strings.Cut(c.Device, ":")
+	t.unit.Trust = c.Bounds == "trust"
 	switch name {
 	case "ref":
 		return c.evaluate(a, t, call)
@@ -143,6 +144,9 @@ func (c *runCmd) evaluate(a *app, t *target, call *data.Call) (*outcome, error) 
 	return out, err
 }
 
+// maxSteps bounds the instructions that a block's warps execute: a kernel that never ends is told so after some minutes.
+const maxSteps = 1 << 34
+
 func (c *runCmd) simulate(a *app, t *target, call *data.Call, name string) (*outcome, error) {
 	if name == "" {
 		name = "h200"
@@ -151,11 +155,10 @@ func (c *runCmd) simulate(a *app, t *target, call *data.Call, name string) (*out
 	if err != nil {
 		return nil, usage("--device %s: %v", c.Device, err)
 	}
-	t.unit.Trust = c.Bounds == "trust"
 	if err := a.lower(t, c.options()); err != nil {
 		return nil, err
 	}
-	res, err := sim.Run(a.ctx, t.unit.Simt, dev, call, sim.Options{Seed: c.Seed})
+	res, err := sim.Run(a.ctx, t.unit.Simt, dev, call, sim.Options{Seed: c.Seed, Steps: maxSteps})
 	if err != nil {
 		return nil, err
 	}

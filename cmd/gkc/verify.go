@@ -18,13 +18,13 @@ type verdict struct {
 	At      []int   `json:"at,omitempty"`
 }
 
-// verify compares results with the evaluator's. What differs by more than rounding explains is a bug of ours.
-func (o *outcome) verify(a *app, p *tensor.Program, call *data.Call) error {
+// verify compares results with the evaluator's; strict allows no rounding of intermediates. What differs by more than rounding explains is a bug of ours.
+func (o *outcome) verify(a *app, p *tensor.Program, call *data.Call, strict bool) error {
 	if p == nil {
 		return usage("--verify needs a gk file or tensor IR: what lies below does not say what it means")
 	}
 	bounds := map[string]*data.Array{}
-	want, err := tensor.Eval(p, call, tensor.EvalOptions{Context: a.ctx, Bound: bounds})
+	want, err := tensor.Eval(p, call, tensor.EvalOptions{Context: a.ctx, Bound: bounds, Strict: strict})
 	if err != nil {
 		return fmt.Errorf("the evaluator: %w", err)
 	}
