@@ -54,7 +54,7 @@ type jsonDiag struct {
 	Severity string `json:"severity"`
 	Code     string `json:"code"`
 	Message  string `json:"message"`
-	Fix      string `json:"fix,omitempty"`
+	Fix      string `json:"fix"`
 }
 
 func writeJSON(a *app, list diag.List) error {
