@@ -37,33 +37,27 @@ type (
 	paramSyntax struct {
 		Name    word  `parser:"@@ ':'"`
 		Type    dtype `parser:"@@"`
-		Extents list  `parser:"@@?"`
-		Edge    edge  `parser:"@@?"`
 		Default expr  `parser:"( '=' @@ )?"`
 	}
 
 	// stmtSyntax is a statement, or a declaration where no operator follows.
 	stmtSyntax struct {
-		Name    word     `parser:"@@"`
-		Edge    edge     `parser:"@@?"`
-		Indices list     `parser:"@@?"`
-		Type    dtype    `parser:"( ':' @@"`
-		Extents list     `parser:"  @@? )?"`
-		Op      operator `parser:"( @@"`
-		Value   expr     `parser:"  @@"`
-		From    expr     `parser:"  ( 'from' @@ )?"`
-		Ranges  ranges   `parser:"  ( 'for' @@ )? )?"`
+		Target target   `parser:"@@"`
+		Op     operator `parser:"( @@"`
+		Value  expr     `parser:"  @@"`
+		From   expr     `parser:"  ( 'from' @@ )?"`
+		Ranges ranges   `parser:"  ( 'for' @@ )? )?"`
 	}
 )
 
 // The parts that syntax.Parser reads: expressions need its precedence climbing and its limits, lists a comma at their end.
-// Participle asks for interface types here; what they hold is said behind each.
+// Participle spends far more on a part than these do, so they are not small. It asks for interface types here; what they hold is
+// said behind each.
 type (
 	word     any // syntax.Token
-	dtype    any // syntax.Token
+	dtype    any // *Param, without a name and a default
+	target   any // *Stmt, what stands left of the operator
 	expr     any // *syntax.Node
-	edge     any // *syntax.Edge
-	list     any // []*syntax.Node in brackets
 	names    any // []Word in parentheses
 	binders  any // []Word in brackets
 	ranges   any // []syntax.Binder
@@ -94,15 +88,19 @@ func newGrammar() *grammar {
 	g := &grammar{window: newWindow()}
 	file := participle.MustBuild[fileSyntax](participle.Lexer(tokenNames{}),
 		production[word](g, func(p *syntax.Parser) any { return p.Name("a name") }),
-		production[dtype](g, func(p *syntax.Parser) any { return p.Name("a dtype") }),
+		production[dtype](g, func(p *syntax.Parser) any { return typeOf(p) }),
+		production[target](g, func(p *syntax.Parser) any { return targetOf(p) }),
 		production[expr](g, func(p *syntax.Parser) any { return p.Expr() }),
 		production[names](g, func(p *syntax.Parser) any {
 			p.Expect("(", "'(' and parameters")
 			return nameList(p, ")")
 		}),
-		production[binders](g, optional("[", func(p *syntax.Parser) any { p.Next(); return nameList(p, "]") })),
-		production[list](g, optional("[", func(p *syntax.Parser) any { p.Next(); return p.ExprList("]") })),
-		production[edge](g, optional("@", func(p *syntax.Parser) any { return p.Edge() })),
+		production[binders](g, func(p *syntax.Parser) any {
+			if !p.Accept("[") {
+				return nil
+			}
+			return nameList(p, "]")
+		}),
 		production[ranges](g, func(p *syntax.Parser) any { return rangeList(p) }),
 		production[operator](g, assignment),
 	)
@@ -119,16 +117,6 @@ func part[P, G any](file *participle.Parser[G]) *participle.Parser[P] {
 		panic(err)
 	}
 	return p
-}
-
-// optional reads nothing where something else than the opening symbol stands.
-func optional(opening string, read func(*syntax.Parser) any) func(*syntax.Parser) any {
-	return func(p *syntax.Parser) any {
-		if !p.Is(opening) {
-			return nil
-		}
-		return read(p)
-	}
 }
 
 // production lets participle read a T through syntax.Parser. read returns nil where nothing of the kind begins.
@@ -165,6 +153,44 @@ func read[P any](g *grammar, production *participle.Parser[P], next string) *P {
 		g.p.Expected(next)
 	}
 	return out
+}
+
+// typeOf reads dtype[extents]@boundary; a scalar has no extents.
+func typeOf(p *syntax.Parser) *Param {
+	out := &Param{Type: wordOf(p.Name("a dtype"))}
+	out.Extents, _ = list(p)
+	if p.Is("@") {
+		out.Edge = p.Edge()
+	}
+	return out
+}
+
+// targetOf reads NAME@boundary[indices]: dtype, or the declaration NAME: dtype[extents].
+func targetOf(p *syntax.Parser) *Stmt {
+	out := &Stmt{Word: wordOf(p.Name("a name"))}
+	if p.Is("@") {
+		out.Edge = p.Edge()
+	}
+	out.Indices, _ = list(p)
+	if !p.Accept(":") {
+		return out
+	}
+	out.Type = wordOf(p.Name("a dtype"))
+	if extents, ok := list(p); ok {
+		out.Declare = &Param{Word: out.Word, Type: out.Type, Extents: extents}
+	}
+	return out
+}
+
+// list reads expressions in brackets, if there are any brackets. Nothing in them is as good as none.
+func list(p *syntax.Parser) (out []*syntax.Node, ok bool) {
+	if !p.Accept("[") {
+		return nil, false
+	}
+	if out = p.ExprList("]"); len(out) == 0 {
+		out = nil
+	}
+	return out, true
 }
 
 func nameList(p *syntax.Parser, closing string) []Word {

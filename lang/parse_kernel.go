@@ -88,22 +88,12 @@ func (k *Kernel) loseName(t syntax.Token) {
 
 func (r *reader) parameter() *Param {
 	s := read(r.grammar, r.param, "':' and a dtype")
-	out := &Param{Word: wordOf(s.Name), Type: wordOf(s.Type), Extents: nodes(s.Extents)}
-	if s.Edge != nil {
-		out.Edge = s.Edge.(*syntax.Edge)
-	}
+	out := s.Type.(*Param)
+	out.Word = wordOf(s.Name)
 	if s.Default != nil {
 		out.Default = s.Default.(*syntax.Node)
 	}
 	return out
-}
-
-// nodes is what a list holds; nothing in brackets is as good as no brackets.
-func nodes(x list) []*syntax.Node {
-	if x == nil || len(x.([]*syntax.Node)) == 0 {
-		return nil
-	}
-	return x.([]*syntax.Node)
 }
 
 // body reads statements up to the closing brace, each on its own: what cannot be read is skipped.
@@ -143,17 +133,14 @@ func (r *reader) statement() *Stmt {
 		p.Expected("a statement or '}'")
 	}
 	s := read(r.grammar, r.stmt, "")
-	out := &Stmt{Word: wordOf(s.Name), Type: wordOf(s.Type), Indices: nodes(s.Indices)}
-	if s.Edge != nil {
-		out.Edge = s.Edge.(*syntax.Edge)
-	}
+	out := s.Target.(*Stmt)
 	switch {
-	case s.Extents != nil && (s.Indices != nil || s.Edge != nil):
+	case out.Declare != nil && (out.Indices != nil || out.Edge != nil):
 		p.Fail(out.Type.Pos, "syntax", "%s has both indices and extents", out.Text)
-	case s.Extents != nil && s.Op != nil:
+	case out.Declare != nil && s.Op != nil:
 		p.Fail(wordOf(s.Op).Pos, "syntax", "a declaration of %s with extents has no value: '=' stands in a statement of its own", out.Text)
-	case s.Extents != nil:
-		return &Stmt{Word: out.Word, Declare: &Param{Word: out.Word, Type: out.Type, Extents: nodes(s.Extents)}}
+	case out.Declare != nil:
+		return &Stmt{Word: out.Word, Declare: out.Declare}
 	case s.Op == nil:
 		p.Expected("'=', '+=', 'max=' or 'min=' after " + out.Text)
 	}
