@@ -117,7 +117,7 @@ func kernelObject(k *sim.KernelReport) jsonKernel {
 		Name: k.Name, Statements: append([]int{}, k.Lines...), Grid: k.Grid, Block: k.Block, Cluster: max(k.Cluster, 1), SharedBytes: k.SharedBytes,
 		Registers: k.Registers, PerSM: k.BlocksPerSM, Warps: k.Issued, Threads: k.Lanes, Estimate: k.Seconds,
 		Counts: map[string]int64{
-			"fma": k.Lanes[ir.CostFMA.String()], "mma": k.Mma, "mma_flops": k.Flops - 2*k.Lanes[ir.CostFMA.String()], "flops": k.Flops, "load_bytes": k.LoadBytes, "store_bytes": k.StoreBytes, "load_sectors": k.LoadSectors, "store_sectors": k.StoreSectors,
+			"fma": k.Lanes[ir.CostFMA.String()], "mma": k.Mma, "mma_flops": k.MmaFlops, "flops": k.Flops, "load_bytes": k.LoadBytes, "store_bytes": k.StoreBytes, "load_sectors": k.LoadSectors, "store_sectors": k.StoreSectors,
 			"copied_bytes": k.CopiedBytes, "dram_bytes": k.DRAMBytes, "shared_wavefronts": k.Wavefronts, "shared_conflicts": k.Conflicts, "barriers": k.Barriers,
 			"shuffles": k.Shuffles, "atomics": k.Atomics, "branches": k.Branches, "divergent_branches": k.Divergent,
 		},

@@ -68,8 +68,27 @@ func (c *compiler) apply(e *ir.Expr, dst int) operand {
 		return operand{}
 	}
 	at := c.target(dst)
-	c.emit(e.Op.Cost, compute(e.Op, e.Type, from, args, at))
+	c.emit(costOf(e), counted(e, compute(e.Op, e.Type, from, args, at)))
 	return operand{slot: at}
+}
+
+// costOf is the unit that an operation keeps busy. Whole numbers are added and multiplied beside the multiply-add units of floats.
+func costOf(e *ir.Expr) ir.Cost {
+	if e.Op.Cost == ir.CostFMA && e.Type.IsInt() {
+		return ir.CostALU
+	}
+	return e.Op.Cost
+}
+
+// counted counts the second operation of a fused multiply-add.
+func counted(e *ir.Expr, run step) step {
+	if e.Op != ir.OpFMA || e.Type.IsInt() {
+		return run
+	}
+	return func(w *warp) {
+		w.blk.run.count.fused += w.active
+		run(w)
+	}
 }
 
 // folded evaluates an operation on constants, as a device would.

@@ -20,7 +20,8 @@ type counts struct {
 	atomics                   int64
 	branches, divergent       int64
 	mma, mmaFlops             int64
-	copied                    int64 // bytes of asynchronous copies
+	fused                     uint64 // multiplications with an addition, weighted with active lanes
+	copied                    int64  // bytes of asynchronous copies
 }
 
 func (c *counts) add(d *counts) {
@@ -41,6 +42,7 @@ func (c *counts) add(d *counts) {
 	c.divergent += d.divergent
 	c.mma += d.mma
 	c.mmaFlops += d.mmaFlops
+	c.fused += d.fused
 	c.copied += d.copied
 }
 
@@ -56,12 +58,13 @@ type KernelReport struct {
 	Issued                    map[string]int64 // instructions of warps, by cost class
 	Lanes                     map[string]int64 // instructions of threads, by cost class
 	Mma                       int64            // matrix operations of warps or warp groups
-	Flops                     int64            // of multiply-add units and matrix units
-	LoadBytes, StoreBytes     int64            // that threads asked for
-	LoadSectors, StoreSectors int64            // of 32 bytes, that warps asked for
-	CopiedBytes               int64            // of asynchronous copies
-	DRAMBytes                 int64            // estimate
-	Wavefronts, Conflicts     int64            // of shared memory; conflicts are those that another layout would avoid
+	MmaFlops                  int64
+	Flops                     int64 // of multiply-add units (a fused operation is two) and of matrix units
+	LoadBytes, StoreBytes     int64 // that threads asked for
+	LoadSectors, StoreSectors int64 // of 32 bytes, that warps asked for
+	CopiedBytes               int64 // of asynchronous copies
+	DRAMBytes                 int64 // estimate
+	Wavefronts, Conflicts     int64 // of shared memory; conflicts are those that another layout would avoid
 	Barriers, Shuffles        int64
 	Atomics                   int64
 	Branches, Divergent       int64
@@ -79,7 +82,8 @@ func (l *launch) report(r *runner) KernelReport {
 		name := ir.Cost(i).String()
 		k.Issued[name], k.Lanes[name] = int64(c.issued[i]), int64(c.lanes[i])
 	}
-	k.Flops = 2*k.Lanes[ir.CostFMA.String()] + c.mmaFlops
+	k.MmaFlops = c.mmaFlops
+	k.Flops = k.Lanes[ir.CostFMA.String()] + int64(c.fused) + c.mmaFlops
 	k.BlocksPerSM = l.dev.Occupancy(device.Usage{Threads: l.threads, Shared: k.SharedBytes, Registers: k.Registers})
 	k.DRAMBytes = l.dramBytes(r)
 	k.Seconds = l.seconds(&k)
@@ -145,7 +149,7 @@ func (l *launch) seconds(k *KernelReport) float64 {
 	perSM = math.Max(perSM, (class(ir.CostMUFU)+2*class(ir.CostSlow))/rate(d.SFULanes, 16))
 	perSM = math.Max(perSM, float64(k.Wavefronts))
 	if d.TensorFMA > 0 {
-		perSM = math.Max(perSM, float64(k.Flops-2*k.Lanes[ir.CostFMA.String()])/2/d.TensorFMA)
+		perSM = math.Max(perSM, float64(k.MmaFlops)/2/d.TensorFMA)
 	}
 	compute := perSM / float64(d.SMs) / busy / (d.BoostMHz * 1e6)
 	memory := float64(k.DRAMBytes) / (d.DRAMGBs * 1e9 * dramFraction)
