@@ -35,9 +35,8 @@ type (
 	}
 
 	paramSyntax struct {
-		Name    word  `parser:"@@ ':'"`
-		Type    dtype `parser:"@@"`
-		Default expr  `parser:"( '=' @@ )?"`
+		Param   declared `parser:"@@"`
+		Default expr     `parser:"( '=' @@ )?"`
 	}
 
 	// stmtSyntax is a statement, or a declaration where no operator follows.
@@ -55,7 +54,7 @@ type (
 // said behind each.
 type (
 	word     any // syntax.Token
-	dtype    any // *Param, without a name and a default
+	declared any // *Param, without a default
 	target   any // *Stmt, what stands left of the operator
 	expr     any // *syntax.Node
 	names    any // []Word in parentheses
@@ -88,7 +87,7 @@ func newGrammar() *grammar {
 	g := &grammar{window: newWindow()}
 	file := participle.MustBuild[fileSyntax](participle.Lexer(tokenNames{}),
 		production[word](g, func(p *syntax.Parser) any { return p.Name("a name") }),
-		production[dtype](g, func(p *syntax.Parser) any { return typeOf(p) }),
+		production[declared](g, func(p *syntax.Parser) any { return paramOf(p) }),
 		production[target](g, func(p *syntax.Parser) any { return targetOf(p) }),
 		production[expr](g, func(p *syntax.Parser) any { return p.Expr() }),
 		production[names](g, func(p *syntax.Parser) any {
@@ -139,8 +138,8 @@ func production[T any](g *grammar, read func(*syntax.Parser) any) participle.Opt
 	})
 }
 
-// read reads one production from the cursor on, and leaves the cursor behind it or where the mistake is. next says what has to
-// follow the name, the one thing that participle itself asks for.
+// read reads one production from the cursor on, and leaves the cursor behind it or where the mistake is. next says what
+// participle itself asks for in it.
 func read[P any](g *grammar, production *participle.Parser[P], next string) *P {
 	g.fault = nil
 	lex := g.window.open(g.p)
@@ -155,9 +154,11 @@ func read[P any](g *grammar, production *participle.Parser[P], next string) *P {
 	return out
 }
 
-// typeOf reads dtype[extents]@boundary; a scalar has no extents.
-func typeOf(p *syntax.Parser) *Param {
-	out := &Param{Type: wordOf(p.Name("a dtype"))}
+// paramOf reads NAME: dtype[extents]@boundary; a scalar has no extents.
+func paramOf(p *syntax.Parser) *Param {
+	out := &Param{Word: wordOf(p.Name("a name"))}
+	p.Expect(":", "':' and a dtype")
+	out.Type = wordOf(p.Name("a dtype"))
 	out.Extents, _ = list(p)
 	if p.Is("@") {
 		out.Edge = p.Edge()

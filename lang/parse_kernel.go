@@ -87,9 +87,8 @@ func (k *Kernel) loseName(t syntax.Token) {
 }
 
 func (r *reader) parameter() *Param {
-	s := read(r.grammar, r.param, "':' and a dtype")
-	out := s.Type.(*Param)
-	out.Word = wordOf(s.Name)
+	s := read(r.grammar, r.param, "")
+	out := s.Param.(*Param)
 	if s.Default != nil {
 		out.Default = s.Default.(*syntax.Node)
 	}
