@@ -253,19 +253,25 @@ func shift(x operands) float64 { return math.Abs(x.v[1]) + 2*x.e[1] + 1 }
 
 // boundInt is the code of an operation on integers or bools.
 func boundInt(e *ir.Expr, args []code) code {
-	plain := intTable(e, args)
-	if k := intFast(e, args); k.i != nil {
+	held := make([]code, len(args))
+	for i := range args {
+		held[i] = code{i: func(f *frame) int64 { return f.held[i] }}
+	}
+	plain := intTable(e, held)
+	if k := intFast(e, held); k.i != nil {
 		plain = k
 	}
 	op := e.Op
 	return code{i: func(f *frame) int64 {
 		var x operands
+		var v [3]int64
 		exact := true
 		for i := range args {
-			x.v[i] = float64(args[i].i(f))
-			x.e[i] = f.err
+			v[i] = args[i].i(f)
+			x.v[i], x.e[i] = float64(v[i]), f.err
 			exact = exact && f.err == 0
 		}
+		f.held = v // operands are computed once: twice at every level is exponential
 		y := plain.i(f)
 		if f.err = 0; !exact {
 			f.err = bringInt(op, x)
@@ -341,7 +347,11 @@ func boundBranch[T number](both bool, cond fn[int64], x, y fn[T]) fn[T] {
 
 // boundConvert is a conversion. Roundings never change order, so that the ends of a value's range become the ends of the
 // result's.
-func boundConvert(op *ir.Op, from, to ir.Type, x, plain code) code {
+func boundConvert(op *ir.Op, from, to ir.Type, x code) code {
+	plain := convertPlain(op, from, to, code{i: func(f *frame) int64 { return f.held[0] }})
+	if x.f != nil {
+		plain = convertPlain(op, from, to, code{f: func(f *frame) float64 { return f.heldFloat }})
+	}
 	one := func(v float64) float64 {
 		var c ir.Const
 		if from.IsFloat() {
@@ -375,8 +385,10 @@ func boundConvert(op *ir.Op, from, to ir.Type, x, plain code) code {
 	value := func(f *frame) (v, err float64) {
 		if x.f != nil {
 			v = x.f(f)
+			f.heldFloat = v
 		} else {
-			v = float64(x.i(f))
+			n := x.i(f)
+			v, f.held[0] = float64(n), n
 		}
 		return v, f.err
 	}

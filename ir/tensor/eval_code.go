@@ -25,14 +25,16 @@ type code struct {
 
 // frame is what one goroutine computes with.
 type frame struct {
-	ev     *evaluator
-	axis   []int64 // the current index of every axis, by slot
-	fault  fault   // of the element at hand: the first
-	err    float64 // when bounds are asked for: the bound of the value that was computed last
-	floats []cell[float64]
-	ints   []cell[int64]
-	rows   []cell[*row]
-	worst  worst // of a Check
+	ev        *evaluator
+	axis      []int64  // the current index of every axis, by slot
+	fault     fault    // of the element at hand: the first
+	err       float64  // when bounds are asked for: the bound of the value that was computed last
+	held      [3]int64 // then also: operands that were computed already
+	heldFloat float64
+	floats    []cell[float64]
+	ints      []cell[int64]
+	rows      []cell[*row]
+	worst     worst // of a Check
 }
 
 // fail marks the element at hand as one that cannot be computed.
@@ -266,11 +268,10 @@ func (c *compiler) rand(e *ir.Expr) code {
 func (c *compiler) convert(e *ir.Expr) code {
 	from, to := e.Args[0].Type, e.Type
 	x := c.code(e.Args[0])
-	k := convertPlain(e.Op, from, to, x)
 	if c.ev.bound() {
-		return boundConvert(e.Op, from, to, x, k)
+		return boundConvert(e.Op, from, to, x)
 	}
-	return k
+	return convertPlain(e.Op, from, to, x)
 }
 
 func convertPlain(op *ir.Op, from, to ir.Type, x code) code {

@@ -164,7 +164,7 @@ func (s *scatterer) finish(out *values) {
 	}
 	final := convertPlain(ir.OpCast, s.d.Acc, out.of.Type, acc)
 	if s.grow != nil {
-		final = boundConvert(ir.OpCast, s.d.Acc, out.of.Type, s.withBound(acc, &here), final)
+		final = boundConvert(ir.OpCast, s.d.Acc, out.of.Type, s.withBound(acc, &here))
 	}
 	put := out.put(final)
 	f := &frame{}
