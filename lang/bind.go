@@ -24,8 +24,7 @@ func (x *expander) binding(c context, n *syntax.Node) *term {
 	b := &binder{expander: x, outer: c, inner: c, node: n, macro: x.findMacro(c, n.Name), ok: true}
 	known := b.macro != nil || isReduction(n.Name) || isScan(n.Name)
 	if !known && !x.file.Lost[n.Name] {
-		names := x.functionNames(c)
-		x.suggest(x.fail(c, n.Pos, "name", "unknown reduction or func %s", n.Name), n.Name, names)
+		x.suggestOf(x.fail(c, n.Pos, "name", "unknown reduction or func %s", n.Name), n.Name, x.functionNames)
 	}
 	if len(n.Binders) == 0 && known {
 		x.fail(c, n.Pos, "binder", "%s needs a binder, %s[j](…)", n.Name, n.Name)

@@ -102,7 +102,7 @@ func (x *expander) call(c context, n *syntax.Node) *term {
 	case isReduction(n.Name) || isScan(n.Name):
 		x.fail(c, n.Pos, "name", "%s needs a binder, %s[j](…)", n.Name, n.Name)
 	case !x.file.Lost[n.Name]:
-		x.suggest(x.fail(c, n.Pos, "name", "unknown function %s", n.Name), n.Name, x.functionNames(c))
+		x.suggestOf(x.fail(c, n.Pos, "name", "unknown function %s", n.Name), n.Name, x.functionNames)
 	}
 	return x.lost(n, args...)
 }

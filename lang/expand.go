@@ -130,7 +130,7 @@ func (x *expander) name(c context, n *syntax.Node) *term {
 		return x.autoIndex(c, n)
 	}
 	d := x.fail(c, n.Pos, "name", "unknown name %s%s", n.Name, x.expected(c))
-	x.suggest(d, n.Name, x.valueNames(c))
+	x.suggestOf(d, n.Name, func() []string { return x.valueNames(c) })
 	if x.once && c.frame == nil {
 		x.names[n.Name] = &symbol{}
 	}
@@ -222,7 +222,7 @@ func (x *expander) read(c context, n *syntax.Node) *term {
 		if x.findMacro(c, n.Name) != nil || isBuiltin(n.Name) {
 			d.Message = n.Name + " is no tensor; a call needs (…)"
 		} else {
-			x.suggest(d, n.Name, x.tensorNames())
+			x.suggestOf(d, n.Name, x.tensorNames)
 		}
 		return x.lost(n, args...)
 	case sym == nil || sym.tensor == nil:

@@ -17,6 +17,13 @@ func (x *expander) suggest(d *diag.Diag, name string, names []string) {
 	}
 }
 
+// suggestOf is suggest with names that are only gathered if they will be compared.
+func (x *expander) suggestOf(d *diag.Diag, name string, names func() []string) {
+	if x.count <= maxSuggestions {
+		x.suggest(d, name, names())
+	}
+}
+
 // Limits of the work for misspelled names.
 const (
 	maxSuggestions = 50
@@ -91,7 +98,7 @@ func (x *expander) tensorNames() (names []string) {
 	return names
 }
 
-func (x *expander) functionNames(c context) (names []string) {
+func (x *expander) functionNames() (names []string) {
 	for name := range library() {
 		names = append(names, name)
 	}
