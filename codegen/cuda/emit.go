@@ -24,10 +24,10 @@ func Emit(m *simt.Module) (out string, err error) {
 		}
 	}()
 	entries := Entries(m)
-	helpers := map[string]string{}
+	names, helpers := source.NewNames(append(slices.Clone(reserved), entries...)...), map[string]string{}
 	var b strings.Builder
 	for i, k := range m.Kernels {
-		p := newPrinter(k, entries, helpers)
+		p := newPrinter(k, names.Inner(), helpers)
 		p.kernel(entries[i])
 		b.WriteByte('\n')
 		b.WriteString(p.String())

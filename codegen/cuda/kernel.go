@@ -22,8 +22,8 @@ type printer struct {
 	helpers map[string]string
 }
 
-func newPrinter(k *simt.Kernel, entries []string, helpers map[string]string) *printer {
-	p := &printer{k: k, names: source.NewNames(append(reserved, entries...)...), unpack: source.Elementwise(hasWord), used: usedIn(k.Body), helpers: helpers}
+func newPrinter(k *simt.Kernel, names *source.Names, helpers map[string]string) *printer {
+	p := &printer{k: k, names: names, unpack: source.Elementwise(hasWord), used: usedIn(k.Body), helpers: helpers}
 	p.exprs = exprs{ref: p.ref, mask: warpMask(k), temps: map[*ir.Expr]string{}}
 	return p
 }

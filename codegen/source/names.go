@@ -9,6 +9,7 @@ import (
 
 // Names gives things identifiers that a target language can say, each its own.
 type Names struct {
+	outer *Names // the scope around
 	taken map[string]bool
 	of    map[any]string
 }
@@ -22,22 +23,19 @@ func NewNames(reserved ...string) *Names {
 	return n
 }
 
-// Inner is a scope inside n: what it names differs from all that n named before.
+// Inner is a scope inside n: what it names differs from all that n names.
 func (n *Names) Inner() *Names {
 	in := NewNames()
-	for w := range n.taken {
-		in.taken[w] = true
-	}
-	for k, v := range n.of {
-		in.of[k] = v
-	}
+	in.outer = n
 	return in
 }
 
 // Of is the identifier of thing, which is made from the name that it wants on first use.
 func (n *Names) Of(thing any, wants string) string {
-	if s, ok := n.of[thing]; ok {
-		return s
+	for at := n; at != nil; at = at.outer {
+		if s, ok := at.of[thing]; ok {
+			return s
+		}
 	}
 	s := n.New(wants)
 	n.of[thing] = s
@@ -51,11 +49,20 @@ func (n *Names) Set(thing any, text string) { n.of[thing] = text }
 func (n *Names) New(wants string) string {
 	base := Identifier(wants)
 	s := base
-	for i := 2; n.taken[s]; i++ {
+	for i := 2; n.has(s); i++ {
 		s = fmt.Sprintf("%s_%d", base, i)
 	}
 	n.taken[s] = true
 	return s
+}
+
+func (n *Names) has(word string) bool {
+	for at := n; at != nil; at = at.outer {
+		if at.taken[word] {
+			return true
+		}
+	}
+	return false
 }
 
 // Identifier is name in letters, digits and underscores, beginning with a letter: what C and Go both take.
