@@ -57,7 +57,7 @@ func emit(t *testing.T, text string) string {
 
 // everyOperation is a module with a kernel for every operation and operand type that CUDA can say.
 func everyOperation(t *testing.T) *simt.Module {
-	m := &simt.Module{Name: "operations"}
+	m := &simt.Module{Header: simt.Header{Name: "operations"}}
 	types := []ir.Type{ir.F32, ir.F64, ir.I32, ir.I64, ir.U32, ir.U64, ir.Bool_, ir.Packed(ir.F16.Elem), ir.Packed(ir.BF16.Elem),
 		ir.Packed(ir.F8E4M3.Elem), ir.Packed(ir.F8E5M2.Elem), ir.Packed(ir.I8.Elem), ir.Packed(ir.U8.Elem)}
 	for _, op := range ir.Ops {
@@ -134,7 +134,7 @@ func TestEveryOperationCompiles(t *testing.T) {
 }
 
 func TestEveryConversionCompiles(t *testing.T) {
-	m := &simt.Module{Name: "conversions"}
+	m := &simt.Module{Header: simt.Header{Name: "conversions"}}
 	for _, from := range ir.DTypes {
 		for _, to := range ir.DTypes {
 			f, g := ir.Type{Elem: from, Pack: 1}, ir.Type{Elem: to, Pack: 1}
@@ -151,7 +151,7 @@ func TestEveryConversionCompiles(t *testing.T) {
 }
 
 func TestEveryAtomicCompiles(t *testing.T) {
-	m := &simt.Module{Name: "atomics"}
+	m := &simt.Module{Header: simt.Header{Name: "atomics"}}
 	for _, monoid := range ir.Monoids {
 		for _, d := range ir.DTypes {
 			ty := ir.Type{Elem: d, Pack: 1}

@@ -174,6 +174,18 @@ func (p *module) host(values *source.Names) *exprs {
 	}}
 }
 
+// computed is an expression of the launch, and before it what it shares.
+func computed(x *exprs, names *source.Names, e *ir.Expr) (pre []jen.Code, text string) {
+	x.temps = map[*ir.Expr]string{}
+	for _, part := range source.Shared(e) {
+		text := x.text(part)
+		name := names.New("t")
+		pre = append(pre, assign(name, ":=", text))
+		x.temps[part] = name
+	}
+	return pre, x.text(e)
+}
+
 // launch is the body of the launching function. Every kernel has a launching function of its own: a module may have thousands.
 func (p *module) launch() []jen.Code {
 	begin := jen.Id("l").Op(":=").Op("&").Qual(library, "Launch").Values()
@@ -181,9 +193,11 @@ func (p *module) launch() []jen.Code {
 		begin = jen.Id("l").Op(":=").Op("&").Qual(library, "Launch").Values(jen.Dict{jen.Id("Sites"): jen.Id(lower(p.name) + "Sites")})
 	}
 	out := []jen.Code{begin}
-	x := p.host(source.NewNames())
+	names := source.NewNames(reserved...)
+	x := p.host(names)
 	for _, w := range p.Where {
-		out = append(out, jen.Id("l").Dot("Where").Call(jen.Id(x.text(w.Expr)), jen.Lit(w.Text)))
+		pre, text := computed(x, names, w.Expr)
+		out = append(append(out, pre...), jen.Id("l").Dot("Where").Call(jen.Id(text), jen.Lit(w.Text)))
 	}
 	out = append(out, jen.Id("w").Op(":=").Op("&").Id(lower(p.name)+"Work").Values())
 	for _, a := range p.Arrays {
@@ -192,7 +206,8 @@ func (p *module) launch() []jen.Code {
 			call = append(call, jen.Len(jen.Id(p.array(a))))
 		}
 		for _, e := range a.Extents {
-			call = append(call, jen.Id(x.text(e)))
+			pre, text := computed(x, names, e)
+			out, call = append(out, pre...), append(call, jen.Id(text))
 		}
 		if a.Role == simt.Work {
 			out = append(out, jen.Id(p.array(a)).Op("=").Make(jen.Index().Id(typeOf(a.Type)), jen.Id("l").Dot("Len").Call(call...)))
@@ -230,10 +245,12 @@ func (p *module) run(k *simt.Kernel, launch, function string) jen.Code {
 	x := p.host(names)
 	var body []jen.Code
 	for _, v := range k.Params {
-		text := x.text(v.Expr)
+		pre, text := computed(x, names, v.Expr)
 		name := names.Of(v, v.Name)
-		body = append(body, assign(name, ":=", text), assign("_", "=", name))
+		body = append(append(body, pre...), assign(name, ":=", text), assign("_", "=", name))
 	}
+	pre, grid := computed(x, names, k.Launch.Grid)
+	body = append(body, pre...)
 	call := []jen.Code{jen.Id("b")}
 	for _, v := range newKernel(k).arguments() {
 		call = append(call, jen.Id(names.Of(v, v.Name)))
@@ -246,7 +263,7 @@ func (p *module) run(k *simt.Kernel, launch, function string) jen.Code {
 		call = append(call, jen.Id(fmt.Sprintf("simt.Recast[%s](%s)", typeOf(g.Type), p.array(g.Array))))
 	}
 	block := jen.Func().Params(jen.Id("b").Op("*").Qual(library, "Block")).Block(jen.Id(function).Call(call...))
-	args := []jen.Code{jen.Lit(k.Name), jen.Id(x.text(k.Launch.Grid)), jen.Lit(k.Launch.SharedBytes), jen.Lit(inOrder(k)), block}
+	args := []jen.Code{jen.Lit(k.Name), jen.Id(grid), jen.Lit(k.Launch.SharedBytes), jen.Lit(inOrder(k)), block}
 	body = append(body, jen.Id("l").Dot("Run").Call(args...))
 	params := []jen.Code{jen.Id("l").Op("*").Qual(library, "Launch"), jen.Id("a").Op("*").Id(p.name + "Args"), jen.Id("w").Op("*").Id(lower(p.name) + "Work")}
 	return jen.Commentf("%s launches kernel %s.", launch, k.Name).Line().Func().Id(launch).Params(params...).Block(body...).Line()

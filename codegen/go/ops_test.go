@@ -29,7 +29,7 @@ type trial struct {
 
 // module loads the operands of a thread, applies the operation and stores the result.
 func (c *trial) module() *simt.Module {
-	m := &simt.Module{Name: "trial"}
+	m := &simt.Module{Header: simt.Header{Name: "trial"}}
 	k := &simt.Kernel{Name: "trial", Launch: simt.Launch{Grid: ir.Int64(samples / 64), Threads: 64}}
 	array := func(name string, t ir.Type, role simt.Role) *simt.Buffer {
 		a := &simt.Array{Name: name, Type: t, Extents: []*ir.Expr{ir.Int64(samples)}, Role: role}
@@ -190,8 +190,17 @@ func texts(types []ir.Type, list []ir.Const) (out []string) {
 	return out
 }
 
-// sameValue compares bits, all NaNs being one.
+// sameValue compares bits, all NaNs being one, also those in words.
 func sameValue(t ir.Type, a, b ir.Const) bool {
+	if t.IsPacked() {
+		elem := ir.Type{Elem: t.Elem, Pack: 1}
+		for i := range int(t.Pack) {
+			if !sameValue(elem, ir.FromBits(elem, a.Bits>>(i*elem.Bits())&(1<<elem.Bits()-1)), ir.FromBits(elem, b.Bits>>(i*elem.Bits())&(1<<elem.Bits()-1))) {
+				return false
+			}
+		}
+		return true
+	}
 	if !t.IsFloat() {
 		return a == b
 	}

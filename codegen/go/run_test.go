@@ -2,6 +2,7 @@ package gogen
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,98 +13,12 @@ import (
 	"github.com/gkc-lang/gkc/ir/simt"
 )
 
-const addText = `simt vadd
-size N: i64
-param c: f32
-array x: f16[N] param
-array y: f32[N] result
-order x c
-
-kernel y {
-  launch grid (N + 127) / 128 threads 128
-  host n: i64 = N
-  host c1: f32 = c
-  global x: f16 = x readonly
-  global y: f32 = y
-  let i: i64 = widen.i64(cta) * 128 + widen.i64(tid)
-  if i < n {
-    var v: f16
-    load v <- x[i]
-    store y[i] <- widen.f32(v) * 2.0 + c1
-  }
+// load reads a module that is kept for the tests of all printers.
+func load(t *testing.T, name string) *simt.Module {
+	text, err := os.ReadFile("../testdata/" + name + ".simt")
+	require.NoError(t, err)
+	return parse(t, string(text))
 }
-`
-
-const sumText = `simt total
-size N: i64
-array x: f32[N] param
-array y: f32[2] result
-
-kernel y {
-  launch grid 1 threads 96 shared 12
-  host n: i64 = N
-  global x: f32 = x readonly
-  global y: f32 = y
-  shared part: f32[3] at 0 align 4
-  var sum: f32 = 0.0
-  let me: i64 = widen.i64(tid)
-  for i: i64 in me..n step 96 {
-    var v: f32
-    load v <- x[i]
-    sum = sum + v
-  }
-  for d in 0..5 unroll {
-    let o: f32 = shfl.xor(sum, i32(1) << d)
-    sum = sum + o
-  }
-  if lane == 0 { store part[widen.i64(warp)] <- sum }
-  sync cta
-  var all: f32 = 0.0
-  for w: i64 in 0..3 {
-    var p: f32
-    load p <- part[w]
-    all = all + p
-    sync cta
-  }
-  if tid == 0 {
-    store y[0] <- all
-    store y[1] <- sum
-  }
-}
-`
-
-const scatterText = `simt scatter
-size N: i64
-array at: i32[N] param
-array x: f16[N] param
-array y: f16[4] result
-site "index" "at[i]" tensor y dim 0
-
-kernel zero {
-  launch grid 1 threads 4
-  global y: f16 = y
-  store y[widen.i64(tid)] <- f16(0.0)
-}
-kernel y {
-  launch grid (N + 31) / 32 threads 32
-  host n: i64 = N
-  global at: i32 = at readonly
-  global x: f16 = x readonly
-  global y: f16 = y
-  let i: i64 = widen.i64(cta) * 32 + widen.i64(tid)
-  if i < n {
-    var a: i32
-    load a <- at[i]
-    let k: i64 = widen.i64(a)
-    check k >= 0 && k < 4, 0, k, i
-    if k >= 0 && k < 4 {
-      var v: f16
-      load v <- x[i]
-      store y[k] <- v add
-    }
-  }
-}
-`
 
 func parse(t *testing.T, text string) *simt.Module {
 	m, err := simt.Parse(text)
@@ -128,7 +43,7 @@ func values(a *data.Array) []float64 {
 }
 
 func TestRunBatch(t *testing.T) {
-	add, sum, scatter := parse(t, addText), parse(t, sumText), parse(t, scatterText)
+	add, sum, scatter := load(t, "vadd"), load(t, "total"), load(t, "scatter")
 	n := func(v int64) map[string]ir.Const { return map[string]ir.Const{"N": ir.IntConst(v)} }
 	one := make([]float64, 1000)
 	for i := range one {

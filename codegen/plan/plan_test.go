@@ -19,14 +19,14 @@ var update = flag.Bool("update", false, "rewrite golden files")
 const kernels = `simt rows
 size N: i64
 size M: i64 multiple 8
-param n: f16 default 0.5
-array x: f16[N, M] param
-array y.in: f32[N] param as y
-array y: f32[N] result
-array t: u32[2*N + 1] work zero once
+scalar n: f16 default 0.5
+param x: f16[N, M]
+param y.in: f32[N] as y
+result y: f32[N]
+work t: u32[2*N + 1] zero once
 order x n y
 where M % 8 == 0 "M % 8 == 0"
-site "index" "x[k]" tensor x dim 1 at 4:9:77
+site "index" of x 1 "x[k]" at 4:9
 
 kernel rows.t lines 3 {
   launch grid max(N / 4, 1) threads 64
