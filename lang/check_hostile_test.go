@@ -36,7 +36,7 @@ func TestHostileMeanings(t *testing.T) {
 		"many statements":   kernel(repeat(30000, func(i int) string { return fmt.Sprintf("t%d = 1; ", i) }) + "r[a] = 1"),
 		"many indices":      kernel("t[" + repeat(500, func(i int) string { return fmt.Sprintf("i%d, ", i) }) + "] = 1; r[a] = x[a]"),
 		"many unknown":      kernel("r[a] = x[a]" + repeat(3000, func(i int) string { return fmt.Sprintf(" + unknown%d", i) })),
-		"unknown of many":   kernel(repeat(10000, func(i int) string { return fmt.Sprintf("a%d[i] = b%d[i]; ", i, i) }) + "r[a] = x[a]"),
+		"unknown of many":   kernel(repeat(9000, func(i int) string { return fmt.Sprintf("a%d[i] = b%d[i]; ", i, i) }) + "r[a] = x[a]"),
 		"power tower":       "const c = " + strings.Repeat("2 ** ", 90) + "2",
 		"long constants":    repeat(9000, func(i int) string { return fmt.Sprintf("const c%d = c%d + 1 ", i, i+1) }) + "const c9000 = 1",
 		"many locals":       "func f(x) { " + repeat(9000, func(i int) string { return fmt.Sprintf("a%d = x + 1; ", i) }) + " return x }",
