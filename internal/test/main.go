@@ -1,7 +1,8 @@
 // Command test prepares what the tests need and runs them all: go run ./internal/test.
 //
-// Go alone is enough. With python3 and pip it also brings numpy into .tools, so that tests can check our files against it.
-// What cannot be had is named and its tests are skipped; with -strict, as CI runs it, a skip is a failure.
+// Go alone is enough. With python3 and pip it also brings numpy and NVIDIA's run-time compiler into .tools, so that tests can read
+// our files with one and compile emitted CUDA with the other; neither needs a GPU. What cannot be had is named and its tests are
+// skipped; with -strict, as CI runs it, a skip is a failure.
 package main
 
 import (
@@ -34,10 +35,7 @@ func run(strict bool, packages []string) error {
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
-	var missing []string
-	if err := numpy(root); err != nil {
-		missing = append(missing, "numpy: "+err.Error())
-	}
+	missing := prepare(root)
 	if err := gofmt(); err != nil {
 		return err
 	}
@@ -78,24 +76,54 @@ func moduleRoot() (string, error) {
 	return filepath.Dir(strings.TrimSpace(string(out))), nil
 }
 
-// numpy makes GKC_PYTHON name a python3 that has numpy, installing it locally if need be.
-func numpy(root string) error {
+// nvrtcWheel is pinned: its cubins are those that drivers of CUDA 13.0 take.
+const nvrtcWheel = "nvidia-cuda-nvrtc==13.0.88"
+
+// prepare brings what tests use beside Go, and tells them by environment variables. It returns what could not be had.
+func prepare(root string) (missing []string) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		return fmt.Errorf("there is no python3")
+		return []string{"numpy, NVRTC: there is no python3"}
 	}
 	dir := filepath.Join(root, ".tools", "python")
-	if err := os.Setenv("PYTHONPATH", dir+string(os.PathListSeparator)+os.Getenv("PYTHONPATH")); err != nil {
-		return err
-	}
+	set("PYTHONPATH", dir+string(os.PathListSeparator)+os.Getenv("PYTHONPATH"))
 	has := func() bool { return exec.Command(python, "-c", "import numpy").Run() == nil }
-	if !has() {
-		out, err := exec.Command(python, "-m", "pip", "install", "--quiet", "--target", dir, "numpy").CombinedOutput()
-		if err != nil || !has() {
-			return fmt.Errorf("pip cannot install it: %v: %s", err, lastLine(out))
-		}
+	if err := wheel(python, dir, "numpy", has); err != nil {
+		missing = append(missing, "numpy: "+err.Error())
+	} else {
+		set("GKC_PYTHON", python)
 	}
-	return os.Setenv("GKC_PYTHON", python)
+	dir = filepath.Join(root, ".tools", "nvrtc")
+	library := func() string {
+		found, _ := filepath.Glob(filepath.Join(dir, "nvidia", "*", "lib", "libnvrtc.so.*")) // the pattern is right
+		if len(found) == 0 {
+			return ""
+		}
+		return found[0]
+	}
+	if err := wheel(python, dir, nvrtcWheel, func() bool { return library() != "" }); err != nil {
+		return append(missing, "NVRTC: "+err.Error())
+	}
+	set("GKC_NVRTC", library())
+	return missing
+}
+
+// wheel installs a Python package into a folder unless it is there.
+func wheel(python, dir, name string, has func() bool) error {
+	if has() {
+		return nil
+	}
+	out, err := exec.Command(python, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", dir, name).CombinedOutput()
+	if err != nil || !has() {
+		return fmt.Errorf("pip cannot install %s: %v: %s", name, err, lastLine(out))
+	}
+	return nil
+}
+
+func set(name, value string) {
+	if err := os.Setenv(name, value); err != nil {
+		panic(err) // only a malformed name fails
+	}
 }
 
 func lastLine(out []byte) string {
