@@ -3,7 +3,6 @@ package lang
 import (
 	"slices"
 
-	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/tensor"
 )
@@ -50,22 +49,7 @@ func Check(file *File, set map[string]int64) ([]*tensor.Program, []*ExampleValue
 			}
 		}
 	}
-	var programs []*tensor.Program
-	for _, item := range file.Items {
-		k, ok := item.(*Kernel)
-		if !ok {
-			continue
-		}
-		checked := &kernel{checker: c, ast: k, names: map[string]*symbol{}, results: map[string]*variable{}, sizes: map[string]bool{}, extents: map[*ir.Expr]bool{}}
-		if c.kernels[k.Name] == nil {
-			c.kernels[k.Name] = checked
-		} else {
-			c.fail(k.Pos, "twice", "kernel %s is declared twice", k.Name)
-		}
-		if p := checked.check(); p != nil {
-			programs = append(programs, p)
-		}
-	}
+	programs := c.checkKernels()
 	c.settings()
 	examples := c.examples()
 	for _, d := range c.errs {
