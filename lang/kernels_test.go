@@ -36,7 +36,7 @@ func TestKernelsSideBySide(t *testing.T) {
 	for _, c := range []struct{ name, src, says string }{
 		{"right", many, ""},
 		{"a mistake", strings.Replace(many, "Res[r, c]\n", "Rest[r, c]\n", 1), "unknown tensor Rest"},
-		{"many mistakes", strings.ReplaceAll(many, "h / (H / G)", "h"), "[bounds]"},
+		{"many mistakes", strings.ReplaceAll(many, "h / (H / G)", "h"), "index h ranges over G"},
 		{"a syntax error", strings.Replace(many, "sum[d](Q", "sum[d](", 1), "expected"},
 		{"declared twice", many + "kernel attention0(X: f32[N]) -> Y: f32[N] { Y[i] = X[i] }\n", "declared twice"},
 		{"a wrong example", many + "example attention3(Z = 4)\n", "no size and no scalar parameter Z"},
