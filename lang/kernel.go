@@ -337,7 +337,7 @@ func (k *kernel) condition(n *syntax.Node) {
 		return
 	}
 	k.where = append(k.where, e)
-	k.prog.Where = append(k.prog.Where, tensor.Condition{Expr: e, Text: show(n), Pos: n.Pos})
+	k.prog.Where = append(k.prog.Where, ir.Condition{Expr: e, Text: show(n), Pos: n.Pos})
 	learnMultiple(e)
 }
 

@@ -79,7 +79,7 @@ func copyProgram(p *tensor.Program) *tensor.Program {
 	out := *p
 	out.Temps = append([]*tensor.Tensor(nil), p.Temps...)
 	out.Defs = append([]tensor.Def(nil), p.Defs...)
-	out.Sites = append([]tensor.Site(nil), p.Sites...)
+	out.Sites = append([]ir.Site(nil), p.Sites...)
 	return &out
 }
 

@@ -102,7 +102,7 @@ func (f *faults) operation(x *ir.Expr) *ir.Expr {
 	if cond == nil || f.never(cond) {
 		return nil
 	}
-	return ir.If(cond, f.code(tensor.Site{Kind: x.Op.FaultText, Text: tensor.ExprText(x), Pos: x.Pos}, nil), noFault)
+	return ir.If(cond, f.code(ir.Site{Kind: x.Op.FaultText, Text: tensor.ExprText(x), Pos: x.Pos}, nil), noFault)
 }
 
 // never reports whether an operation's fault is ruled out by the launch conditions and the ranges of the definition.
@@ -118,7 +118,7 @@ func (f *faults) never(cond *ir.Expr) bool {
 }
 
 // code adds a site and makes the fault that names it, with an index.
-func (f *faults) code(s tensor.Site, index *ir.Expr) *ir.Expr {
+func (f *faults) code(s ir.Site, index *ir.Expr) *ir.Expr {
 	if len(f.program.Sites) >= maxSites {
 		panic(diag.Errorf(s.Pos, "limit", "more than %d places that may fail", maxSites))
 	}
@@ -137,7 +137,7 @@ func (f *faults) outside(of *tensor.Tensor, dim int, x *ir.Expr, pos diag.Pos) *
 	if good == ir.True {
 		return nil
 	}
-	site := tensor.Site{Kind: "index", Tensor: of.Name, Dim: dim, Text: tensor.ExprText(x), Pos: x.Pos}
+	site := ir.Site{Kind: "index", Tensor: of.Name, Dim: dim, Text: tensor.ExprText(x), Pos: x.Pos}
 	if !site.Pos.IsValid() {
 		site.Pos = pos
 	}

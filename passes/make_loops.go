@@ -22,15 +22,9 @@ import (
 //	    store y[r] <- sum.1
 func makeLoops(u *Unit) error {
 	p := u.Tensor
-	m := &moduleMaker{out: &tile.Module{Name: p.Name, Scalars: p.Scalars, Order: p.Order}, arrays: map[*tensor.Tensor]*tile.Array{}, taken: map[string]bool{}, kernels: map[string]bool{}, scalars: map[string]bool{}}
+	m := &moduleMaker{out: &tile.Module{Header: tile.Header{Name: p.Name, Scalars: p.Scalars, Order: p.Order, Where: p.Where, Sites: p.Sites}}, arrays: map[*tensor.Tensor]*tile.Array{}, taken: map[string]bool{}, kernels: map[string]bool{}, scalars: map[string]bool{}}
 	for _, s := range p.Scalars {
 		m.scalars[s.Name] = true
-	}
-	for _, c := range p.Where {
-		m.out.Where = append(m.out.Where, tile.Condition{Expr: c.Expr, Text: c.Text})
-	}
-	for _, s := range p.Sites {
-		m.out.Sites = append(m.out.Sites, tile.Site(s))
 	}
 	m.declare(p.Params, tile.Param)
 	m.declare(p.Results, tile.Result)

@@ -23,27 +23,15 @@ import (
 //	  load x <- X[point]
 //	  store Y[point] <- widen.f32(x)
 func mapThreads(u *Unit) error {
-	m := u.Tile
-	t := &moduleThreads{out: &simt.Module{Name: m.Name, Scalars: m.Scalars, Order: m.Order}, arrays: map[*tile.Array]*simt.Array{}}
-	for _, c := range m.Where {
-		t.out.Where = append(t.out.Where, simt.Condition(c))
-	}
-	for _, s := range m.Sites {
-		t.out.Sites = append(t.out.Sites, simt.Site(s))
-	}
-	for _, a := range m.Arrays {
-		b := &simt.Array{Name: a.Name, As: a.As, Type: a.Type, Extents: a.Extents, Role: simt.Role(a.Role)}
-		t.arrays[a] = b
-		t.out.Arrays = append(t.out.Arrays, b)
-	}
-	for _, k := range m.Kernels {
-		out, err := t.kernel(k)
+	out := &simt.Module{Header: u.Tile.Header}
+	for _, k := range u.Tile.Kernels {
+		lowered, err := kernelThreads(k)
 		if err != nil {
 			return err
 		}
-		t.out.Kernels = append(t.out.Kernels, out)
+		out.Kernels = append(out.Kernels, lowered)
 	}
-	u.Simt = t.out
+	u.Simt = out
 	return nil
 }
 
@@ -52,14 +40,8 @@ const (
 	maxBlocks    = 1<<31 - 1
 )
 
-type moduleThreads struct {
-	out    *simt.Module
-	arrays map[*tile.Array]*simt.Array
-}
-
 // threads lowers one kernel.
 type threads struct {
-	module  *moduleThreads
 	in      *tile.Kernel
 	out     *simt.Kernel
 	rename  map[ir.Ref]*ir.Expr // scalars, axes and values to what the kernel calls them
@@ -76,7 +58,7 @@ type threads struct {
 // unsupported is the panic of a construct that this lowering cannot give to threads.
 type unsupported string
 
-func (m *moduleThreads) kernel(k *tile.Kernel) (out *simt.Kernel, err error) {
+func kernelThreads(k *tile.Kernel) (out *simt.Kernel, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			text, ok := r.(unsupported)
@@ -87,7 +69,7 @@ func (m *moduleThreads) kernel(k *tile.Kernel) (out *simt.Kernel, err error) {
 		}
 	}()
 	t := &threads{
-		module: m, in: k, rename: map[ir.Ref]*ir.Expr{}, hosted: map[uint64][]hosted{}, known: map[*ir.Expr]bool{}, buffers: map[*tile.Array]*simt.Buffer{}, names: map[string]bool{}, counts: map[string]int{},
+		in: k, rename: map[ir.Ref]*ir.Expr{}, hosted: map[uint64][]hosted{}, known: map[*ir.Expr]bool{}, buffers: map[*tile.Array]*simt.Buffer{}, names: map[string]bool{}, counts: map[string]int{},
 		out: &simt.Kernel{Name: k.Name, Lines: k.Lines, Launch: simt.Launch{Threads: blockThreads}},
 	}
 	grid := k.Body[0].(*tile.Loop)

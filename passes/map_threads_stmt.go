@@ -68,7 +68,7 @@ func (t *threads) stmt(s tile.Stmt) {
 		st := &simt.Store{Head: head, To: t.mem(s.To, s.At), From: []*ir.Expr{t.expr(s.Value)}, Op: s.Op}
 		t.once(s.Where, st)
 	case *tile.Check:
-		t.once(nil, &simt.Check{Head: head, Cond: t.expr(s.Cond), Code: s.Code, Args: t.exprs(s.Args), Of: t.module.arrays[s.Of]})
+		t.once(nil, &simt.Check{Head: head, Cond: t.expr(s.Cond), Code: s.Code, Args: t.exprs(s.Args), Of: s.Of})
 	case *tile.Loop:
 		t.loop(s, t.stmts)
 	case *tile.If:
@@ -118,7 +118,7 @@ func (t *threads) mem(a *tile.Array, at []*ir.Expr) simt.Mem {
 func (t *threads) buffer(a *tile.Array) *simt.Buffer {
 	b := t.buffers[a]
 	if b == nil {
-		b = &simt.Buffer{Name: t.fresh(a.Name), Type: a.Type, Space: simt.Global, Array: t.module.arrays[a]}
+		b = &simt.Buffer{Name: t.fresh(a.Name), Type: a.Type, Space: simt.Global, Array: a}
 		t.buffers[a] = b
 		t.out.Global = append(t.out.Global, b)
 	}

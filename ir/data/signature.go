@@ -9,7 +9,7 @@ type Signature struct {
 	Scalars []*ir.Scalar // sizes and scalar parameters
 	Params  []Tensor     // tensor parameters
 	Results []Tensor
-	Where   []Condition
+	Where   []ir.Condition
 }
 
 // Tensor is a parameter or a result. Its extents are expressions of the signature's scalars.
@@ -17,12 +17,6 @@ type Tensor struct {
 	Name    string
 	Type    ir.Type
 	Extents []*ir.Expr
-}
-
-// Condition is a launch condition with its source text.
-type Condition struct {
-	Expr *ir.Expr
-	Text string
 }
 
 // Scalar finds a scalar by name.

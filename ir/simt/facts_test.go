@@ -69,7 +69,7 @@ func TestFacts(t *testing.T) {
 		"chosen by each":           {"let a: i32 = select(tid > 3, tid, tid + 1)", Fact{Same: SameLane, Max: 129}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := module(t, frame("", "", c.body)).Kernels[0]
+			k := moduleOf(t, frame("", "", c.body)).Kernels[0]
 			f := FactsOf(k)
 			assert.Equal(t, c.want, f.Reg(regs(k)["a"]))
 		})
@@ -87,7 +87,7 @@ func TestControl(t *testing.T) {
 		"roles { r warps 0..2 { if group == 0 { sync cta } } }":          SameWarp,
 		"var a: i32 = 0\nif lane == 0 { a = 1 }\nif a == 1 { sync cta }": SameLane,
 	} {
-		k := module(t, frame("", "", body)).Kernels[0]
+		k := moduleOf(t, frame("", "", body)).Kernels[0]
 		f := FactsOf(k)
 		Walk(k.Body, func(s Stmt) {
 			if _, ok := s.(*Sync); ok {

@@ -4,17 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/diag"
 )
-
-// CallerName is what a caller calls the array.
-func (a *Array) CallerName() string {
-	if a.As != "" {
-		return a.As
-	}
-	return a.Name
-}
 
 // CheckOf finds the first check of a kernel that reports a code; nil if there is none.
 func (k *Kernel) CheckOf(code int) (found *Check) {
@@ -39,7 +32,7 @@ func (m *Module) Explain(k *Kernel, c *Check, args []int64, shape func(*Array) [
 	return diag.Errorf(s.Pos, "runtime", "%s while computing %s", what, elementOf(k, c, args, shape))
 }
 
-func (m *Module) rangeOf(s Site, shape func(*Array) []int) string {
+func (m *Module) rangeOf(s ir.Site, shape func(*Array) []int) string {
 	for _, a := range m.Arrays {
 		if a.CallerName() == s.Tensor && s.Dim < len(a.Extents) {
 			return fmt.Sprintf("0..%d ", shape(a)[s.Dim])

@@ -55,11 +55,11 @@ func layouts(body []Stmt) []*ir.Layout {
 
 // validLayout says what is wrong with a layout; empty: nothing.
 func validLayout(l *ir.Layout) string {
-	if !validName(l.Name) {
+	if !syntax.IsName(l.Name) {
 		return "a layout's name is no name"
 	}
 	for _, a := range l.Axes {
-		if !validName(a) || strings.ContainsAny(a[len(a)-1:], "0123456789") {
+		if !syntax.IsName(a) || strings.ContainsAny(a[len(a)-1:], "0123456789") {
 			return "an axis of a layout must not end in a digit"
 		}
 	}

@@ -33,13 +33,7 @@ func Safe(name string) string {
 	return name
 }
 
-// validName reports whether the text can hold the name.
-func validName(name string) bool {
-	tokens, _, errs := syntax.Lex(name, syntax.IR)
-	return len(errs) == 0 && len(tokens) == 2 && tokens[0].Kind == syntax.NameTok && tokens[0].Text == name
-}
-
 // validLocal reports whether a host value, register, buffer, map or barrier may have the name.
 func validLocal(name string) bool {
-	return validName(name) && !reserved[name] && !strings.HasPrefix(name, scalarPrefix)
+	return syntax.IsName(name) && !reserved[name] && !strings.HasPrefix(name, scalarPrefix)
 }

@@ -6,62 +6,35 @@ package simt
 import (
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
 )
 
 // Module is what one kernel of a source file becomes: device kernels in launch order, and the arrays between them.
 type Module struct {
-	Name    string
-	Scalars []*ir.Scalar // sizes and scalar parameters; a launch gives them values
-	Arrays  []*Array     // parameters, results, workspace
-	Order   []string     // the caller's parameter names in source order, scalars among arrays
-	Where   []Condition  // what a launch must satisfy
-	Sites   []Site       // what the codes of Check stand for
+	Header
 	Kernels []*Kernel
 }
 
-// Condition is a launch condition with its source text.
-type Condition struct {
-	Expr *ir.Expr // over Scalars
-	Text string
-}
-
-// Site is one place that can fail as a kernel runs. Code n of a Check is Sites[n].
-type Site struct {
-	Kind   string // "index", or what an operation says of its fault, "division by zero"
-	Tensor string // of an index
-	Dim    int    // of an index, from 0
-	Text   string // the expression as it is written
-	Pos    diag.Pos
-}
-
-// Role says who owns an array's memory.
-type Role uint8
+// What the level has in common with tile.
+type (
+	Header = module.Header
+	Array  = module.Array
+	Role   = module.Role
+	Zero   = module.Zero
+)
 
 // The roles of arrays.
 const (
-	Param  Role = iota // the caller's, read only
-	Result             // the caller's, written
-	Work               // workspace of the launch
+	Param  = module.Param
+	Result = module.Result
+	Work   = module.Work
 )
-
-// Array is a tensor in global memory, row-major without gaps.
-type Array struct {
-	Name    string // unique in the module
-	As      string // the caller's name; differs from Name where a result is also a parameter
-	Type    ir.Type
-	Extents []*ir.Expr // over Scalars; none: one element
-	Role    Role
-	Zero    Zero
-}
-
-// Zero says when workspace is cleared.
-type Zero uint8
 
 // When workspace is cleared.
 const (
-	ZeroNever Zero = iota
-	ZeroEach       // before every launch of the module
-	ZeroOnce       // when it is allocated; every launch leaves it zero
+	ZeroNever = module.ZeroNever
+	ZeroEach  = module.ZeroEach
+	ZeroOnce  = module.ZeroOnce
 )
 
 // Kernel is one device kernel.

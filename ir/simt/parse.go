@@ -6,6 +6,7 @@ import (
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
 	"github.com/gkc-lang/gkc/ir/syntax"
 	"github.com/gkc-lang/gkc/ir/text"
 )
@@ -13,11 +14,7 @@ import (
 // The text, in order; what stands in brackets may be left out, and testdata has all of it in use:
 //
 //	simt NAME
-//	size|param NAME: TYPE [lo N] [multiple N] [fixed V] [default V] [at LINE:COL:OFFSET]
-//	array NAME: TYPE[EXTENTS] param|result|work [as CALLER] [zero each|once]
-//	order NAMES                        // the caller's parameters
-//	where CONDITION "TEXT"
-//	site "KIND" "TEXT" [tensor NAME dim N] [at LINE:COL:OFFSET]
+//	...                                // the rest of the header, see package module
 //	kernel NAME [for DEVICE] [lines N N] {
 //	  host NAME: TYPE = EXPR           // over scalars, earlier host values, sms, l2bytes; scalar.N is the scalar where N is both
 //	  launch grid EXPR threads N [cluster N] [per_sm N] [shared BYTES] [tail]
@@ -45,8 +42,7 @@ func Parse(src string) (*Module, error) {
 	if errs.HasErrors() {
 		return nil, errs.Err()
 	}
-	r := &reader{Parser: p, m: &Module{}, scalars: map[string]*ir.Scalar{}, arrays: map[string]*Array{}}
-	r.text = text.Reader{Name: r.name, Special: r.special}
+	r := &reader{Reader: module.NewReader(p), m: &Module{}}
 	if d := p.Catch(r.module); d != nil {
 		return nil, diag.List{d}
 	}
@@ -55,12 +51,9 @@ func Parse(src string) (*Module, error) {
 
 // reader reads one module. Names are looked up from the innermost block outwards.
 type reader struct {
-	*syntax.Parser
-	text    text.Reader
+	*module.Reader
 	m       *Module
 	k       *Kernel
-	scalars map[string]*ir.Scalar
-	arrays  map[string]*Array
 	locals  map[string]any // host values, buffers, maps, barriers of the kernel
 	layouts map[string]*ir.Layout
 	regs    []map[string]*Reg
@@ -68,28 +61,10 @@ type reader struct {
 }
 
 func (r *reader) module() {
-	r.Expect("simt", "'simt' and the name of the module")
-	r.m.Name = r.Name("the name of the module").Text
-	for r.Peek().Kind != syntax.End {
-		switch t := r.Next(); t.Text {
-		case "size", "param":
-			r.scalar(t.Text == "size")
-		case "array":
-			r.array()
-		case "order":
-			for r.Peek().Kind == syntax.NameTok && !r.Peek().First {
-				r.m.Order = append(r.m.Order, r.Next().Text)
-			}
-		case "where":
-			e := r.text.Expr(r.Expr(), ir.Bool_)
-			r.m.Where = append(r.m.Where, Condition{e, r.Text("the condition's text in quotes")})
-		case "site":
-			r.site()
-		case "kernel":
-			r.kernel()
-		default:
-			r.Fail(t.Pos, "syntax", "expected size, param, array, order, where, site or kernel, found '%s'", t.Text)
-		}
+	r.m.Header = r.Header("simt")
+	r.Exprs.Name, r.Exprs.Special = r.name, r.special
+	for r.Kernel() {
+		r.kernel()
 	}
 }
 
@@ -111,7 +86,7 @@ func (r *reader) name(name string) *ir.Expr {
 			}
 		}
 	}
-	if s := r.scalars[strings.TrimPrefix(name, scalarPrefix)]; s != nil && r.regs == nil {
+	if s := r.Scalars[strings.TrimPrefix(name, scalarPrefix)]; s != nil && r.regs == nil {
 		return ir.Name(s)
 	}
 	return nil
@@ -132,7 +107,7 @@ func (r *reader) special(_ *text.Reader, n *syntax.Node, _ ir.Type) *ir.Expr {
 	switch {
 	case n.Kind == syntax.Index && n.Edge == nil && len(n.Args) == 1:
 		if reg := r.reg(n.Name); reg != nil && reg.Len > 0 {
-			return Elem(reg, r.text.Hint(n.Args[0], ir.I32))
+			return Elem(reg, r.Exprs.Hint(n.Args[0], ir.I32))
 		}
 		r.Fail(n.Pos, "ir", "%s is no array of registers", n.Name)
 	case n.Kind == syntax.Call && n.Name == OpAddr.Name:
@@ -143,16 +118,13 @@ func (r *reader) special(_ *text.Reader, n *syntax.Node, _ ir.Type) *ir.Expr {
 		if !ok {
 			r.Fail(n.Args[0].Pos, "ir", "unknown buffer %s", n.Args[0].Name)
 		}
-		return Addr(b, r.text.Hint(n.Args[1], ir.I32))
+		return Addr(b, r.Exprs.Hint(n.Args[1], ir.I32))
 	}
 	return nil
 }
 
-// value reads an expression of a type.
-func (r *reader) value(t ir.Type) *ir.Expr { return r.text.Expr(r.Expr(), t) }
-
 // index reads an expression of any type; a bare number is of type hint.
-func (r *reader) index(hint ir.Type) *ir.Expr { return r.text.Hint(r.Expr(), hint) }
+func (r *reader) index(hint ir.Type) *ir.Expr { return r.Exprs.Hint(r.Expr(), hint) }
 
 // list reads expressions between square brackets.
 func (r *reader) list(read func() *ir.Expr) []*ir.Expr {
@@ -163,22 +135,12 @@ func (r *reader) list(read func() *ir.Expr) []*ir.Expr {
 	return out
 }
 
-func (r *reader) i64() *ir.Expr { return r.value(ir.I64) }
-
-// constant reads a number of a type.
-func (r *reader) constant(t ir.Type) ir.Const {
-	n := r.Expr()
-	e := r.text.Expr(n, t)
-	if !e.IsConst() {
-		r.Fail(n.Pos, "ir", "%s is no constant", text.String(e))
-	}
-	return e.Val
-}
+func (r *reader) i64() *ir.Expr { return r.Value(ir.I64) }
 
 // number reads an integer from lo to hi.
 func (r *reader) number(what string, lo, hi int64) int {
 	t := r.Peek()
-	n := int64(r.constant(ir.I64).Int())
+	n := r.Integer("a number")
 	if n < lo || n > hi {
 		r.Fail(t.Pos, "limit", "%s %d is outside %d..%d", what, n, lo, hi)
 	}
@@ -195,78 +157,6 @@ func (r *reader) count(word string) int {
 	return r.number(word, 0, maxInt)
 }
 
-// typed reads `NAME: TYPE`.
-func (r *reader) typed(what string) (syntax.Token, ir.Type) {
-	t := r.Name(what)
-	r.Expect(":", "':' and a type")
-	return t, text.Type(r.Parser)
-}
-
-// pos reads `at LINE:COL:OFFSET`, if it stands there.
-func (r *reader) pos() (p diag.Pos) {
-	if !r.Accept("at") {
-		return
-	}
-	for i, part := range []*int32{&p.Line, &p.Col, &p.Offset} {
-		if i > 0 {
-			r.Expect(":", "':'")
-		}
-		t := r.Next()
-		if t.Kind != syntax.IntTok || len(t.Text) > 9 {
-			r.Fail(t.Pos, "syntax", "expected LINE:COLUMN:OFFSET")
-		}
-		for _, c := range t.Text {
-			*part = *part*10 + int32(c-'0')
-		}
-	}
-	return
-}
-
-func (r *reader) scalar(isSize bool) {
-	t, typ := r.typed("a name")
-	if r.scalars[t.Text] != nil {
-		r.Fail(t.Pos, "name", "%s is declared twice", t.Text)
-	}
-	s := &ir.Scalar{Name: t.Text, Type: typ, IsSize: isSize, Multiple: 1}
-	for {
-		switch {
-		case r.Accept("lo"):
-			s.Lo = r.constant(ir.I64).Int()
-		case r.Accept("multiple"):
-			s.Multiple = r.constant(ir.I64).Int()
-		case r.Accept("fixed"):
-			c := r.constant(typ)
-			s.Fixed = &c
-		case r.Accept("default"):
-			c := r.constant(typ)
-			s.Default = &c
-		default:
-			s.Pos = r.pos()
-			r.scalars[s.Name] = s
-			r.m.Scalars = append(r.m.Scalars, s)
-			return
-		}
-	}
-}
-
-func (r *reader) array() {
-	t, typ := r.typed("a name")
-	if r.arrays[t.Text] != nil {
-		r.Fail(t.Pos, "name", "%s is declared twice", t.Text)
-	}
-	a := &Array{Name: t.Text, As: t.Text, Type: typ}
-	a.Extents = r.list(r.i64)
-	a.Role = Role(r.word(roleNames, "param, result or work"))
-	if r.Accept("as") {
-		a.As = r.Name("the caller's name").Text
-	}
-	if r.Accept("zero") {
-		a.Zero = Zero(r.word(zeroNames, "each or once"))
-	}
-	r.arrays[a.Name] = a
-	r.m.Arrays = append(r.m.Arrays, a)
-}
-
 // word reads one of the words of a table and returns its index.
 func (r *reader) word(table []string, what string) int {
 	t := r.Name(what)
@@ -277,28 +167,13 @@ func (r *reader) word(table []string, what string) int {
 	return i
 }
 
-func (r *reader) site() {
-	s := Site{Kind: r.Text("the kind in quotes"), Text: r.Text("the expression in quotes")}
-	if r.Accept("tensor") {
-		s.Tensor = r.Name("a tensor").Text
-		r.Expect("dim", "'dim'")
-		s.Dim = r.number("dim", 0, 1000)
-	}
-	s.Pos = r.pos()
-	r.m.Sites = append(r.m.Sites, s)
-}
-
 func (r *reader) kernel() {
 	r.k = &Kernel{Name: r.Name("the name of the kernel").Text}
 	r.locals, r.layouts, r.regs = map[string]any{}, map[string]*ir.Layout{}, nil
 	if r.Accept("for") {
 		r.k.For = r.Name("a device, such as sm_80").Text
 	}
-	if r.Accept("lines") {
-		for r.Peek().Kind == syntax.IntTok {
-			r.k.Lines = append(r.k.Lines, r.number("line", 0, maxInt))
-		}
-	}
+	r.k.Lines = r.KernelLines()
 	r.Expect("{", "'{'")
 	r.declarations()
 	r.regs = []map[string]*Reg{{}}

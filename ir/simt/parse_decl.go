@@ -44,7 +44,7 @@ func (r *reader) grid(n *syntax.Node) {
 	if n == nil {
 		r.Fail(r.Peek().Pos, "syntax", "kernel %s has no launch line", r.k.Name)
 	}
-	r.k.Launch.Grid = r.text.Expr(n, ir.I64)
+	r.k.Launch.Grid = r.Exprs.Expr(n, ir.I64)
 }
 
 // setAhead reports whether a register is assigned here, whatever it is called: NAME = or NAME[.
@@ -77,27 +77,17 @@ func (r *reader) launch() *syntax.Node {
 }
 
 func (r *reader) hostValue() {
-	t, typ := r.typed("a name")
+	t, typ := r.Typed("a name")
 	r.Expect("=", "'='")
-	v := &Value{Name: t.Text, Type: typ, Expr: r.value(typ)}
+	v := &Value{Name: t.Text, Type: typ, Expr: r.Value(typ)}
 	r.declare(t, v)
 	r.k.Params = append(r.k.Params, v)
 }
 
-// arrayRef reads the name of an array.
-func (r *reader) arrayRef() *Array {
-	t := r.Name("an array")
-	a := r.arrays[t.Text]
-	if a == nil {
-		r.Fail(t.Pos, "name", "unknown array %s", t.Text)
-	}
-	return a
-}
-
 func (r *reader) globalBuffer() {
-	t, typ := r.typed("a name")
+	t, typ := r.Typed("a name")
 	r.Expect("=", "'=' and an array")
-	b := &Buffer{Name: t.Text, Type: typ, Space: Global, Array: r.arrayRef()}
+	b := &Buffer{Name: t.Text, Type: typ, Space: Global, Array: r.ArrayUse()}
 	b.ReadOnly = r.Accept("readonly")
 	r.declare(t, b)
 	r.k.Global = append(r.k.Global, b)
@@ -106,7 +96,7 @@ func (r *reader) globalBuffer() {
 func (r *reader) tensorMap() {
 	t := r.Name("a name")
 	r.Expect("=", "'=' and an array")
-	m := &TensorMap{Name: t.Text, Of: r.arrayRef()}
+	m := &TensorMap{Name: t.Text, Of: r.ArrayUse()}
 	m.Dims = r.list(r.i64)
 	r.Expect("strides", "'strides'")
 	m.Strides = r.list(r.i64)
@@ -126,7 +116,7 @@ func (r *reader) tensorMap() {
 
 func (r *reader) sharedBuffer() {
 	for {
-		t, typ := r.typed("a name")
+		t, typ := r.Typed("a name")
 		b := &Buffer{Name: t.Text, Type: typ, Space: Shared}
 		r.Expect("[", "'[' and the number of elements")
 		b.Len = r.number("length", 1, maxInt)
@@ -210,7 +200,7 @@ func (r *reader) let(pos syntax.Token, mutable bool) Stmt {
 	}
 	s := &Let{Head: Head{pos.Pos}}
 	if r.Accept("=") {
-		s.Value = r.value(typ)
+		s.Value = r.Value(typ)
 	}
 	s.Reg = r.newReg(t, typ)
 	s.Reg.Len, s.Reg.Layout, s.Reg.Mutable = size, layout, mutable

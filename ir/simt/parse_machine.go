@@ -43,7 +43,7 @@ func (r *reader) copyEnd() Place {
 	r.Next()
 	p := Place{Map: m}
 	if r.Is("[") {
-		p.Coords = r.list(func() *ir.Expr { return r.value(ir.I32) })
+		p.Coords = r.list(func() *ir.Expr { return r.Value(ir.I32) })
 	}
 	return p
 }
@@ -60,7 +60,7 @@ func (r *reader) mma(head Head) Stmt {
 	r.Expect("*", "'*'")
 	s.B = r.operand()
 	r.Expect("acc", "'acc' and a condition")
-	s.Acc = r.value(ir.Bool_)
+	s.Acc = r.Value(ir.Bool_)
 	return s
 }
 
@@ -70,7 +70,7 @@ func (r *reader) operand() Operand {
 		s := r.slice()
 		return Operand{Slice: &s}
 	}
-	o := Operand{Desc: r.value(ir.U64)}
+	o := Operand{Desc: r.Value(ir.U64)}
 	r.Expect(")", "')'")
 	r.Expect("of", "'of' and the memory that the descriptor points to")
 	m := r.mem()
@@ -107,7 +107,7 @@ func (r *reader) sync(head Head, verb syntax.Token) Stmt {
 		if s.Verb.On != "none" || i > 0 {
 			r.Expect(",", "',' and "+a.Name)
 		}
-		s.Args = append(s.Args, r.value(a.Type))
+		s.Args = append(s.Args, r.Value(a.Type))
 	}
 	return s
 }

@@ -69,7 +69,7 @@ func (r *reader) rank() *ir.Expr {
 		return nil
 	}
 	if r.Accept("(") {
-		e := r.value(ir.I32)
+		e := r.Value(ir.I32)
 		r.Expect(")", "')'")
 		return e
 	}

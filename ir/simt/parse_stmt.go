@@ -96,7 +96,7 @@ func (r *reader) set() Stmt {
 		r.Expect("]", "']'")
 	}
 	r.Expect("=", "'='")
-	s.Value = r.value(s.Reg.Type)
+	s.Value = r.Value(s.Reg.Type)
 	return s
 }
 
@@ -111,9 +111,9 @@ func (r *reader) forLoop(head Head) Stmt {
 	}
 	s := &For{Head: head, Step: 1}
 	r.Expect("in", "'in'")
-	s.Lo = r.value(typ)
+	s.Lo = r.Value(typ)
 	r.Expect("..", "'..'")
-	s.Hi = r.value(typ)
+	s.Hi = r.Value(typ)
 	if r.Accept("step") {
 		s.Step = int64(r.number("step", 1, 1<<62))
 	}
@@ -131,13 +131,13 @@ func (r *reader) while(head Head) Stmt {
 	r.enter()
 	defer r.leave()
 	s := &While{Head: head, Pre: r.braces()}
-	s.Cond = r.value(ir.Bool_)
+	s.Cond = r.Value(ir.Bool_)
 	s.Body = r.block()
 	return s
 }
 
 func (r *reader) branch(head Head) Stmt {
-	s := &If{Head: head, Cond: r.value(ir.Bool_), Then: r.block()}
+	s := &If{Head: head, Cond: r.Value(ir.Bool_), Then: r.block()}
 	if r.Accept("else") {
 		if t := r.Peek(); r.Accept("if") {
 			r.depth++
@@ -151,14 +151,14 @@ func (r *reader) branch(head Head) Stmt {
 }
 
 func (r *reader) check(head Head) Stmt {
-	s := &Check{Head: head, Cond: r.value(ir.Bool_)}
+	s := &Check{Head: head, Cond: r.Value(ir.Bool_)}
 	r.Expect(",", "',' and a site")
 	s.Code = r.number("site", 0, maxInt)
 	for r.Accept(",") {
-		s.Args = append(s.Args, r.value(ir.I64))
+		s.Args = append(s.Args, r.Value(ir.I64))
 	}
 	if r.Accept("of") {
-		s.Of = r.arrayRef()
+		s.Of = r.ArrayUse()
 	}
 	return s
 }

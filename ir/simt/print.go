@@ -6,29 +6,14 @@ import (
 	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
-	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
 	"github.com/gkc-lang/gkc/ir/text"
 )
 
 // Print writes a module as text that Parse reads back: all of it but the positions of statements.
 func Print(m *Module) string {
 	p := newPrinter()
-	p.line("simt %s", m.Name)
-	for _, s := range m.Scalars {
-		p.scalar(s)
-	}
-	for _, a := range m.Arrays {
-		p.array(a)
-	}
-	if len(m.Order) > 0 {
-		p.line("order %s", strings.Join(m.Order, " "))
-	}
-	for _, c := range m.Where {
-		p.line("where %s %s", p.show(c.Expr, ir.Bool_), strconv.Quote(c.Text))
-	}
-	for _, s := range m.Sites {
-		p.site(s)
-	}
+	p.out.WriteString(m.Text("simt"))
 	for _, k := range m.Kernels {
 		p.line("")
 		p.kernel(k)
@@ -117,70 +102,12 @@ func (p *printer) hosts(list []*ir.Expr) string {
 	return p.list(out, ir.I64)
 }
 
-func at(pos diag.Pos) string {
-	if !pos.IsValid() {
-		return ""
-	}
-	return fmt.Sprintf(" at %d:%d:%d", pos.Line, pos.Col, pos.Offset)
-}
-
-func (p *printer) scalar(s *ir.Scalar) {
-	what := "param"
-	if s.IsSize {
-		what = "size"
-	}
-	facts := ""
-	if s.Lo != 0 {
-		facts += fmt.Sprintf(" lo %d", s.Lo)
-	}
-	if s.Multiple != 1 {
-		facts += fmt.Sprintf(" multiple %d", s.Multiple)
-	}
-	if s.Fixed != nil {
-		facts += " fixed " + s.Fixed.Text(s.Type)
-	}
-	if s.Default != nil {
-		facts += " default " + s.Default.Text(s.Type)
-	}
-	p.line("%s %s: %s%s%s", what, s.Name, s.Type, facts, at(s.Pos))
-}
-
-var (
-	roleNames = []string{Param: "param", Result: "result", Work: "work"}
-	zeroNames = []string{ZeroNever: "", ZeroEach: "each", ZeroOnce: "once"}
-)
-
-func (p *printer) array(a *Array) {
-	s := fmt.Sprintf("array %s: %s%s %s", a.Name, a.Type, p.list(a.Extents, ir.I64), roleNames[a.Role])
-	if a.As != a.Name && a.As != "" {
-		s += " as " + a.As
-	}
-	if a.Zero != ZeroNever {
-		s += " zero " + zeroNames[a.Zero]
-	}
-	p.line("%s", s)
-}
-
-func (p *printer) site(s Site) {
-	t := "site " + strconv.Quote(s.Kind) + " " + strconv.Quote(s.Text)
-	if s.Tensor != "" {
-		t += fmt.Sprintf(" tensor %s dim %d", s.Tensor, s.Dim)
-	}
-	p.line("%s%s", t, at(s.Pos))
-}
-
 func (p *printer) kernel(k *Kernel) {
 	head := "kernel " + k.Name
 	if k.For != "" {
 		head += " for " + k.For
 	}
-	if len(k.Lines) > 0 {
-		head += " lines"
-		for _, n := range k.Lines {
-			head += " " + strconv.Itoa(n)
-		}
-	}
-	p.line("%s {", head)
+	p.line("%s%s {", head, module.LinesText(k.Lines))
 	p.indent++
 	p.scalars = hidden(k)
 	for _, v := range k.Params {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
+	"github.com/gkc-lang/gkc/ir/syntax"
 )
 
 // Verify checks the invariants of the level. What it finds is a mistake of who made the module, or of who wrote its text.
@@ -73,54 +75,16 @@ func (v *verifier) require(ok bool, format string, args ...any) bool {
 }
 
 func (v *verifier) module() {
-	m := v.m
-	v.require(validName(m.Name), "the module's name %q is no name", m.Name)
 	v.visible, v.typed = map[ir.Ref]bool{}, map[*ir.Expr]bool{}
-	taken := map[string]bool{}
-	for _, s := range m.Scalars {
-		v.require(validName(s.Name) && !taken[s.Name], "the scalar's name %q is taken, or no name", s.Name)
-		v.require(s.Type.IsValid() && !s.Type.IsPacked(), "scalar %s of type %s", s.Name, s.Type)
-		v.require(!s.IsSize || s.Type == ir.I64, "size %s of type %s, expected i64", s.Name, s.Type)
-		taken[s.Name], v.visible[s] = true, true
+	for _, s := range v.m.Scalars {
+		v.visible[s] = true
 	}
-	callers := v.arrays()
-	for _, name := range m.Order {
-		v.require(callers[name] || taken[name], "the order of parameters names %s, which is no parameter", name)
-	}
-	for _, c := range m.Where {
-		v.hostExpr(c.Expr, ir.Bool_, "a condition of the launch")
-	}
+	v.m.Verify(module.Verifier{Fail: func(text string) { v.fail("%s", text) }, Expr: v.hostExpr})
 	kernels := map[string]bool{}
-	for _, k := range m.Kernels {
-		v.require(validName(k.Name) && !kernels[k.Name], "the kernel's name %q is taken, or no name", k.Name)
+	for _, k := range v.m.Kernels {
+		v.require(syntax.IsName(k.Name) && !kernels[k.Name], "the kernel's name %q is taken, or no name", k.Name)
 		kernels[k.Name] = true
 	}
-}
-
-// arrays checks the arrays and returns the names that a caller knows.
-func (v *verifier) arrays() map[string]bool {
-	taken, callers := map[string]bool{}, map[string]bool{}
-	for _, a := range v.m.Arrays {
-		v.require(validName(a.Name) && !taken[a.Name], "the array's name %q is taken, or no name", a.Name)
-		v.require(a.As == "" || validName(a.As), "array %s: the caller's name %q is no name", a.Name, a.As)
-		v.require(a.Type.IsValid(), "array %s has no type", a.Name)
-		v.require(a.Role == Work || a.Zero == ZeroNever, "array %s is cleared, but is no workspace", a.Name)
-		for _, e := range a.Extents {
-			v.hostExpr(e, ir.I64, "an extent of "+a.Name)
-		}
-		taken[a.Name] = true
-		if a.Role != Work {
-			callers[callerName(a)] = true
-		}
-	}
-	return callers
-}
-
-func callerName(a *Array) string {
-	if a.As != "" {
-		return a.As
-	}
-	return a.Name
 }
 
 // hostExpr checks an expression of the launcher.

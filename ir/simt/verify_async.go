@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/syntax"
 )
 
 // The rules of what the machine does beside the threads: copies, matrix operations, barriers, roles.
@@ -232,7 +233,7 @@ func (v *verifier) roles(s *Roles) {
 	owner, names := make([]string, warps), map[string]bool{}
 	for _, a := range s.Arms {
 		v.pos = s.Place()
-		v.require(validName(a.Name) && !names[a.Name], "the role's name %q is taken, or no name", a.Name)
+		v.require(syntax.IsName(a.Name) && !names[a.Name], "the role's name %q is taken, or no name", a.Name)
 		names[a.Name] = true
 		v.arm(a, owner)
 		v.arms++

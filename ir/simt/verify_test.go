@@ -23,13 +23,13 @@ func frame(launch, declarations, body string) string {
 		launch = "threads 128 shared 32768"
 	}
 	return `simt test
-size N: i64 lo 1 multiple 8
-param alpha: f32
-array x: f16[N, N] param
-array y: f32[N] result
-array w: i32[N] work zero each
+size N: i64 >= 1 multiple 8
+scalar alpha: f32
+param x: f16[N, N]
+result y: f32[N]
+work w: i32[N] zero each
 order x alpha
-site "index" "x[i, j]" tensor x dim 1
+site "index" of x 1 "x[i, j]"
 site "division by zero" "i / j"
 kernel k for sm_90a {
   host n: i32 = i32(N)
@@ -41,7 +41,7 @@ kernel k for sm_90a {
 ` + declarations + "\n" + body + "\n}\n"
 }
 
-func module(t *testing.T, src string) *Module {
+func moduleOf(t *testing.T, src string) *Module {
 	t.Helper()
 	m, err := Parse(src)
 	require.NoError(t, err, src)
@@ -68,7 +68,7 @@ func TestRightStatements(t *testing.T) {
 		"roles":                    {"threads 384", "", "roles { a warps 0..4 regs 24 { let e: bool = elect() } b warps 4..12 by 4 regs 240 { var d: i32 = group; sync warp } }\nsync cta"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.NoError(t, Verify(module(t, frame(c.launch, c.declarations, c.body))))
+			assert.NoError(t, Verify(moduleOf(t, frame(c.launch, c.declarations, c.body))))
 		})
 	}
 }
@@ -216,7 +216,7 @@ func TestWrongStatements(t *testing.T) {
 		"too much said": {"", "", "check tid < n, 1, 1, 2, 3", "at most an index and an element"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := Verify(module(t, frame(c.launch, c.declarations, c.body)))
+			err := Verify(moduleOf(t, frame(c.launch, c.declarations, c.body)))
 			require.Error(t, err)
 			assert.Contains(t, err.Error(), c.want)
 		})
@@ -226,14 +226,14 @@ func TestWrongStatements(t *testing.T) {
 func TestWrongModules(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"order":             {"order x alpha", "order x beta", "names beta, which is no parameter"},
-		"cleared parameter": {"f16[N, N] param", "f16[N, N] param zero each", "is cleared, but is no workspace"},
+		"cleared parameter": {"param x: f16[N, N]", "param x: f16[N, N] zero each", "is cleared, but is no workspace"},
 		"no target":         {"for sm_90a", "for gpu", "is no device"},
 		"needs":             {"for sm_90a", "for sm_89", "needs sm_90, and the kernel is for sm_89"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := strings.Replace(frame("", "", "fence async"), c.old, c.new, 1)
 			require.Contains(t, src, c.new)
-			err := Verify(module(t, src))
+			err := Verify(moduleOf(t, src))
 			require.Error(t, err)
 			assert.Contains(t, err.Error(), c.want)
 		})
@@ -283,7 +283,7 @@ func TestWrongTrees(t *testing.T) {
 		"verb": {func(_ *Module, k *Kernel) { k.Body[3].(*Sync).Verb = VerbOf("arrive", "mbar") }, "arrive is said of cta"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := module(t, frame("", "", "var a: i32 = 1\na = 2\nfor i in 0..2 { }\nsync cta"))
+			m := moduleOf(t, frame("", "", "var a: i32 = 1\na = 2\nfor i in 0..2 { }\nsync cta"))
 			require.NoError(t, Verify(m))
 			c.spoil(m, m.Kernels[0])
 			err := Verify(m)
@@ -294,7 +294,7 @@ func TestWrongTrees(t *testing.T) {
 }
 
 func TestPortable(t *testing.T) {
-	m := module(t, frame("", "shared s: f32[4] at 0", "var a: f32\nload a <- gy[0]\nstore s[0] <- a add\nsync cta\nlet b: f32 = shfl.xor(a, 1)\ncheck tid < n, 1"))
+	m := moduleOf(t, frame("", "shared s: f32[4] at 0", "var a: f32\nload a <- gy[0]\nstore s[0] <- a add\nsync cta\nlet b: f32 = shfl.xor(a, 1)\ncheck tid < n, 1"))
 	assert.NoError(t, Portable(m.Kernels[0]))
 	for want, body := range map[string]string{
 		"fence gpu":   "fence gpu",
@@ -302,7 +302,7 @@ func TestPortable(t *testing.T) {
 		"let a: u32":  "let a: u32 = clock()",
 		"let b: f32 ": "let b: f32 = lo(f16x2(0))",
 	} {
-		assert.ErrorContains(t, Portable(module(t, frame("", "", body)).Kernels[0]), want)
+		assert.ErrorContains(t, Portable(moduleOf(t, frame("", "", body)).Kernels[0]), want)
 	}
 }
 

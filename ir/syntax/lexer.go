@@ -22,6 +22,12 @@ type lexer struct {
 	errors   diag.List
 }
 
+// IsName reports whether IR text can hold a name as it is.
+func IsName(name string) bool {
+	tokens, _, errs := Lex(name, IR)
+	return len(errs) == 0 && len(tokens) == 2 && tokens[0].Kind == NameTok && tokens[0].Text == name
+}
+
 // Lex splits a text into tokens; the last one is of kind End. It goes on after mistakes and reports them all.
 func Lex(src string, mode Mode) ([]Token, []Comment, diag.List) {
 	l := &lexer{src: src, line: 1, col: 1, mode: mode, fresh: true}

@@ -164,7 +164,7 @@ func (g *boundsGen) program() *Program {
 		a, b := g.size(), g.pick(g.size(), ir.Int64(2), ir.Int64(4), ir.Int64(3))
 		c := g.pick(ir.Eq(ir.Rem(a, b), ir.Int64(0)), ir.Eq(ir.Rem(a, b), ir.Int64(0)), ir.Le(a, b), ir.Ge(a, b), ir.Eq(a, b), ir.Gt(ir.Div(a, b), ir.Int64(1)),
 			ir.Gt(ir.Name(g.params[1]), ir.Int64(0)), ir.Eq(ir.Rem(a, ir.Widen(ir.I64, ir.Name(g.params[0]))), ir.Int64(0)))
-		p.Where = append(p.Where, Condition{Expr: c})
+		p.Where = append(p.Where, ir.Condition{Expr: c})
 	}
 	out := &Tensor{Name: "Y", Type: ir.F32, Role: Result, Extents: []*ir.Expr{g.extent()}}
 	p.Results = []*Tensor{out}

@@ -10,14 +10,14 @@ import (
 // Program is one kernel of a source file.
 type Program struct {
 	Name    string
-	Scalars []*ir.Scalar // sizes and scalar parameters, in the order of their first appearance
-	Params  []*Tensor    // tensor parameters, in source order
-	Results []*Tensor    // in source order; one that is also a parameter is another Tensor of the same name
-	Temps   []*Tensor    // what is defined and is no result
-	Where   []Condition  // what a launch must satisfy
-	Defs    []Def        // every definition stands before its uses
-	Sites   []Site       // what Check numbers stand for
-	Order   []string     // parameter names as the source lists them, scalars among tensors
+	Scalars []*ir.Scalar   // sizes and scalar parameters, in the order of their first appearance
+	Params  []*Tensor      // tensor parameters, in source order
+	Results []*Tensor      // in source order; one that is also a parameter is another Tensor of the same name
+	Temps   []*Tensor      // what is defined and is no result
+	Where   []ir.Condition // what a launch must satisfy
+	Defs    []Def          // every definition stands before its uses
+	Sites   []ir.Site      // what Check numbers stand for
+	Order   []string       // parameter names as the source lists them, scalars among tensors
 	Pos     diag.Pos
 }
 
@@ -45,13 +45,6 @@ func (t *Tensor) RefName() string { return t.Name }
 
 // RefType is the type of an element.
 func (t *Tensor) RefType() ir.Type { return t.Type }
-
-// Condition is a launch condition with its source text, for the message that names both sides.
-type Condition struct {
-	Expr *ir.Expr
-	Text string
-	Pos  diag.Pos
-}
 
 // EdgeKind says what a subscript outside the tensor means.
 type EdgeKind uint8
@@ -171,15 +164,6 @@ type Check struct {
 	Free  []ir.Span
 	Fault *ir.Expr // i64
 	Pos   diag.Pos
-}
-
-// Site is one place that can fail as it runs.
-type Site struct {
-	Kind   string // "index", or the FaultText of an operation
-	Tensor string // of an index
-	Dim    int    // of an index, from 0
-	Text   string // the expression as it is written
-	Pos    diag.Pos
 }
 
 func (m *Map) Outs() []*Tensor     { return []*Tensor{m.Out} }

@@ -47,7 +47,7 @@ func ParseAll(src string) ([]*Program, diag.List) {
 	var all []*Program
 	d := p.Catch(func() {
 		for p.Peek().Kind != syntax.End {
-			r := &reader{Parser: p}
+			r := &reader{Lines: text.Lines{Parser: p}}
 			all = append(all, r.program())
 		}
 	})
@@ -60,8 +60,7 @@ func ParseAll(src string) ([]*Program, diag.List) {
 
 // reader holds what one program has declared so far.
 type reader struct {
-	*syntax.Parser
-	exprs   text.Reader
+	text.Lines
 	prog    *Program
 	scalars map[string]*ir.Scalar
 	reads   map[string]*Tensor // what a read of a name means: the parameter where there is one
@@ -87,7 +86,7 @@ func (r *reader) program() *Program {
 	r.prog = &Program{}
 	r.scalars, r.reads, r.defined, r.lets = map[string]*ir.Scalar{}, map[string]*Tensor{}, map[string]*Tensor{}, map[string]*let{}
 	r.visible, r.axes = map[string]*ir.Axis{}, map[string]*ir.Axis{}
-	r.exprs = text.Reader{Name: r.name, Special: r.special}
+	r.Exprs = text.Reader{Name: r.name, Special: r.special}
 	r.budget = maxNodes
 	r.head()
 	for r.Is("size") || r.Is("scalar") {
@@ -107,7 +106,7 @@ func (r *reader) head() {
 	p.Name = r.Name("the program's name").Text
 	r.Expect("(", "'('")
 	r.List(")", func() {
-		name, ty := r.typed("a parameter")
+		name, ty := r.Typed("a parameter")
 		p.Order = append(p.Order, name.Text)
 		if r.Is("[") {
 			p.Params = append(p.Params, r.tensor(name, ty, Param))
@@ -117,17 +116,11 @@ func (r *reader) head() {
 	r.Expect("->", "'->'")
 	r.Expect("(", "'('")
 	r.List(")", func() {
-		name, ty := r.typed("a result")
+		name, ty := r.Typed("a result")
 		p.Results = append(p.Results, r.tensor(name, ty, Result))
 	})
 	r.Expect(")", "',' or ')'")
-	p.Pos = r.at()
-}
-
-func (r *reader) typed(what string) (syntax.Token, ir.Type) {
-	name := r.Name(what)
-	r.Expect(":", "':' and a type")
-	return name, text.Type(r.Parser)
+	p.Pos = r.Place()
 }
 
 // tensor reads the extents of a tensor, which are made into expressions by closeHeader.
@@ -156,7 +149,7 @@ func (r *reader) declare(in map[string]*Tensor, t *Tensor, pos diag.Pos) {
 func (r *reader) closeHeader() {
 	for _, h := range r.header {
 		for _, n := range h.extents {
-			h.t.Extents = append(h.t.Extents, r.exprs.Index(n))
+			h.t.Extents = append(h.t.Extents, r.Exprs.Index(n))
 		}
 	}
 	r.header = nil
@@ -164,79 +157,28 @@ func (r *reader) closeHeader() {
 
 func (r *reader) fail(pos diag.Pos, format string, args ...any) { r.Fail(pos, "ir", format, args...) }
 
-// at reads the source position behind a statement; the zero Pos if there is none. Its byte offset is not known.
-func (r *reader) at() diag.Pos {
-	if !r.Accept("at") {
-		return diag.Pos{}
-	}
-	line := r.integer("a line")
-	r.Expect(":", "':' and a column")
-	return diag.Pos{Line: int32(line & 0x7FFFFFFF), Col: int32(r.integer("a column") & 0x7FFFFFFF), Offset: -1}
-}
-
-// integer reads a whole number, which may be negative.
-func (r *reader) integer(what string) int64 {
-	pos := r.Peek().Pos
-	e := r.exprs.Index(r.Expr())
-	v, ok := e.IntValue()
-	if !ok {
-		r.fail(pos, "expected %s", what)
-	}
-	return v
-}
-
-// scalar reads size NAME: type >= lo multiple m fixed value default value.
 func (r *reader) scalar() {
-	s := &ir.Scalar{IsSize: r.Next().Text == "size", Multiple: 1}
-	name, ty := r.typed("a name")
-	s.Name, s.Type, s.Pos = name.Text, ty, name.Pos
-	if ty.IsPacked() {
-		r.fail(name.Pos, "%s cannot be of type %s", s.Name, ty)
+	isSize, name := r.Next().Text == "size", r.Peek()
+	if old := r.reads[name.Text]; r.scalars[name.Text] != nil || old != nil && old.Role != Result {
+		r.fail(name.Pos, "%s is declared twice", name.Text)
 	}
-	if old := r.reads[s.Name]; r.scalars[s.Name] != nil || old != nil && old.Role != Result {
-		r.fail(name.Pos, "%s is declared twice", s.Name)
-	}
+	s := r.Scalar(isSize)
 	delete(r.reads, s.Name) // a scalar that is updated in place is read, not the result of its name
-	if r.Accept(">=") {
-		s.Lo = r.integer("a number")
-	}
-	if r.Accept("multiple") {
-		s.Multiple = r.integer("a number")
-	}
-	if r.Accept("fixed") {
-		s.Fixed = r.constant(ty)
-	}
-	if r.Accept("default") {
-		s.Default = r.constant(ty)
-	}
 	r.scalars[s.Name] = s
 	r.prog.Scalars = append(r.prog.Scalars, s)
-}
-
-func (r *reader) constant(t ir.Type) *ir.Const {
-	n := r.Expr()
-	e := r.exprs.Expr(n, t)
-	if !e.IsConst() {
-		r.fail(n.Pos, "expected a constant")
-	}
-	v := e.Val
-	return &v
 }
 
 func (r *reader) statement() {
 	t := r.Next()
 	switch t.Text {
 	case "where":
-		n := r.Expr()
-		c := Condition{Expr: r.exprs.Expr(n, ir.Bool_), Text: r.Text("the condition in quotes")}
-		c.Pos = r.at()
-		r.prog.Where = append(r.prog.Where, c)
+		r.prog.Where = append(r.prog.Where, r.Condition())
 	case "temp":
-		name, ty := r.typed("a name")
+		name, ty := r.Typed("a name")
 		r.prog.Temps = append(r.prog.Temps, r.tensor(name, ty, Temp))
 		r.closeHeader()
 	case "site":
-		r.site()
+		r.prog.Sites = append(r.prog.Sites, r.Site())
 	case "let":
 		r.let()
 	case "def", "scatter", "recur", "check":
@@ -245,17 +187,6 @@ func (r *reader) statement() {
 	default:
 		r.fail(t.Pos, "expected where, temp, site, let, def, scatter, recur or check, found '%s'", t.Text)
 	}
-}
-
-func (r *reader) site() {
-	s := Site{Kind: r.Text("the kind of fault in quotes")}
-	if r.Accept("of") {
-		s.Tensor = r.Name("a tensor").Text
-		s.Dim = int(r.integer("a dimension"))
-	}
-	s.Text = r.Text("the expression in quotes")
-	s.Pos = r.at()
-	r.prog.Sites = append(r.prog.Sites, s)
 }
 
 // find is a tensor by name.
@@ -278,7 +209,7 @@ func (r *reader) edge(e *syntax.Edge, t ir.Type) Edge {
 		}
 		out := Edge{Kind: EdgeKind(k)}
 		if out.Kind == Const {
-			v := r.exprs.Expr(e.Value, t)
+			v := r.Exprs.Expr(e.Value, t)
 			if !v.IsConst() {
 				r.fail(e.Pos, "the value of @const is no constant")
 			}

@@ -19,7 +19,7 @@ type let struct {
 }
 
 func (r *reader) let() {
-	name, ty := r.typed("a name")
+	name, ty := r.Typed("a name")
 	if r.lets[name.Text] != nil || r.scalars[name.Text] != nil {
 		r.fail(name.Pos, "%s is declared twice", name.Text)
 	}
@@ -37,14 +37,14 @@ func (r *reader) def(word syntax.Token) Def {
 		m.Out = r.find(r.defined, "what is defined")
 		m.Free, _ = r.box()
 		m.Body = r.value(m.Out.Type)
-		m.Pos = r.at()
+		m.Pos = r.Place()
 		return m
 	case "check":
 		c := &Check{}
 		c.Of = r.find(r.defined, "a result")
 		c.Free, _ = r.box()
 		c.Fault = r.value(ir.I64)
-		c.Pos = r.at()
+		c.Pos = r.Place()
 		return c
 	case "scatter":
 		return r.scatter()
@@ -54,7 +54,7 @@ func (r *reader) def(word syntax.Token) Def {
 
 func (r *reader) value(t ir.Type) *ir.Expr {
 	r.Expect("=", "'='")
-	return r.exprs.Expr(r.Expr(), t)
+	return r.Exprs.Expr(r.Expr(), t)
 }
 
 // box reads [axis in lo..hi, …] and puts the axes in scope; step is the place of the one that is marked, or -1.
@@ -75,9 +75,9 @@ func (r *reader) box() (free []ir.Span, step int) {
 func (r *reader) span() ir.Span {
 	name := r.Name("an axis")
 	r.Expect("in", "'in' and a range")
-	lo := r.exprs.Index(r.Expr())
+	lo := r.Exprs.Index(r.Expr())
 	r.Expect("..", "'..'")
-	hi := r.exprs.Index(r.Expr())
+	hi := r.Exprs.Index(r.Expr())
 	return ir.Span{Axis: r.bind(name.Text, name.Pos), Lo: lo, Hi: hi}
 }
 
@@ -130,16 +130,16 @@ func (r *reader) scatter() Def {
 		}
 	}
 	if r.Accept("where") {
-		s.Guard = r.exprs.Expr(r.Expr(), ir.Bool_)
+		s.Guard = r.Exprs.Expr(r.Expr(), ir.Bool_)
 	}
 	if r.Accept("from") {
 		s.Init = r.find(r.reads, "the parameter that is updated")
 	}
 	for _, n := range at {
-		s.At = append(s.At, r.exprs.Index(n))
+		s.At = append(s.At, r.Exprs.Index(n))
 	}
-	s.Body = r.exprs.Expr(body, s.Acc)
-	s.Pos = r.at()
+	s.Body = r.Exprs.Expr(body, s.Acc)
+	s.Pos = r.Place()
 	return s
 }
 
@@ -163,7 +163,7 @@ func (r *reader) recur() Def {
 		d.From = append(d.From, from)
 	}
 	r.Next()
-	d.Pos = r.at()
+	d.Pos = r.Place()
 	return d
 }
 
@@ -192,7 +192,7 @@ func (r *reader) shared(name string, l *let) *ir.Expr {
 		r.fail(l.body.Pos, "%s is defined in terms of itself", name)
 	}
 	l.inUse = true
-	e := r.exprs.Expr(l.body, l.t)
+	e := r.Exprs.Expr(l.body, l.t)
 	l.inUse = false
 	l.expr, l.free = e, freeAxes(e)
 	return e
@@ -231,7 +231,7 @@ func (r *reader) read(n *syntax.Node) *ir.Expr {
 	}
 	at := make([]*ir.Expr, len(n.Args))
 	for i, a := range n.Args {
-		at[i] = r.exprs.Index(a)
+		at[i] = r.Exprs.Index(a)
 	}
 	return ir.NewExpr(ir.OpRead, t.Type, Read{t, r.edge(n.Edge, t.Type)}, n.Pos, at...)
 }
@@ -258,11 +258,11 @@ func (r *reader) reduction(n *syntax.Node, m *ir.Monoid) *ir.Expr {
 		if b.Lo == nil || len(b.Flags) > 0 || i > 0 && b.Type != "" {
 			r.fail(b.Pos, "expected %s in lo..hi", b.Name)
 		}
-		lo, hi := r.exprs.Index(b.Lo), r.exprs.Index(b.Hi)
+		lo, hi := r.Exprs.Index(b.Lo), r.Exprs.Index(b.Hi)
 		d.Over = append(d.Over, ir.Span{Axis: r.bind(b.Name, b.Pos), Lo: lo, Hi: hi})
 	}
 	d.Guard = r.guard(n)
-	body := r.exprs.Expr(n.Args[0], d.Acc)
+	body := r.Exprs.Expr(n.Args[0], d.Acc)
 	r.leave(outer)
 	return ir.NewExpr(OpReduce, d.Acc, d, n.Pos, body)
 }
@@ -271,7 +271,7 @@ func (r *reader) guard(n *syntax.Node) *ir.Expr {
 	if n.Where == nil {
 		return nil
 	}
-	return r.exprs.Expr(n.Where, ir.Bool_)
+	return r.Exprs.Expr(n.Where, ir.Bool_)
 }
 
 func (r *reader) scan(n *syntax.Node, m *ir.Monoid) *ir.Expr {
@@ -284,11 +284,11 @@ func (r *reader) scan(n *syntax.Node, m *ir.Monoid) *ir.Expr {
 	if a == nil {
 		r.fail(b.Pos, "%s is no axis in scope", b.Name)
 	}
-	s.Over = ir.Span{Axis: a, Lo: r.exprs.Index(b.Lo), Hi: r.exprs.Index(b.Hi)}
+	s.Over = ir.Span{Axis: a, Lo: r.Exprs.Index(b.Lo), Hi: r.Exprs.Index(b.Hi)}
 	for _, f := range b.Flags {
 		s.Reverse = s.Reverse || f == "reverse"
 		s.Exclusive = s.Exclusive || f == "exclusive"
 	}
 	s.Guard = r.guard(n)
-	return ir.NewExpr(OpScan, s.Acc, s, n.Pos, r.exprs.Expr(n.Args[0], s.Acc))
+	return ir.NewExpr(OpScan, s.Acc, s, n.Pos, r.Exprs.Expr(n.Args[0], s.Acc))
 }

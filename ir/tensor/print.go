@@ -1,12 +1,9 @@
 package tensor
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
-	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/text"
 )
 
@@ -17,13 +14,10 @@ func (p *Program) String() string {
 	w := newWriter()
 	w.header(p)
 	for _, s := range p.Scalars {
-		w.scalar(s)
+		w.Scalar(s)
 	}
 	for _, c := range p.Where {
-		w.WriteString("where ")
-		w.Expr(c.Expr, ir.Bool_)
-		w.WriteString(" " + strconv.Quote(c.Text))
-		w.end(c.Pos)
+		w.Condition(c)
 	}
 	for _, t := range p.Temps {
 		w.WriteString("temp ")
@@ -31,7 +25,7 @@ func (p *Program) String() string {
 		w.WriteByte('\n')
 	}
 	for _, s := range p.Sites {
-		w.site(s)
+		w.Site(s)
 	}
 	for _, d := range p.Defs {
 		w.def(p, d)
@@ -82,7 +76,7 @@ func (w *writer) header(p *Program) {
 		w.declare(t)
 	}
 	w.WriteByte(')')
-	w.end(p.Pos)
+	w.End(p.Pos)
 }
 
 func (w *writer) comma(i int) {
@@ -91,46 +85,9 @@ func (w *writer) comma(i int) {
 	}
 }
 
-func (w *writer) end(pos diag.Pos) {
-	if pos.IsValid() {
-		fmt.Fprintf(w, " at %d:%d", pos.Line, pos.Col)
-	}
-	w.WriteByte('\n')
-}
-
 func (w *writer) declare(t *Tensor) {
 	w.WriteString(t.Name + ": " + t.Type.String())
 	w.List("[", t.Extents, "]")
-}
-
-func (w *writer) scalar(s *ir.Scalar) {
-	word := "scalar "
-	if s.IsSize {
-		word = "size "
-	}
-	w.WriteString(word + s.Name + ": " + s.Type.String())
-	if s.Lo != 0 {
-		fmt.Fprintf(w, " >= %d", s.Lo)
-	}
-	if s.Multiple > 1 {
-		fmt.Fprintf(w, " multiple %d", s.Multiple)
-	}
-	if s.Fixed != nil {
-		w.WriteString(" fixed " + s.Fixed.Text(s.Type))
-	}
-	if s.Default != nil {
-		w.WriteString(" default " + s.Default.Text(s.Type))
-	}
-	w.WriteByte('\n')
-}
-
-func (w *writer) site(s Site) {
-	w.WriteString("site " + strconv.Quote(s.Kind))
-	if s.Tensor != "" {
-		fmt.Fprintf(w, " of %s %d", s.Tensor, s.Dim)
-	}
-	w.WriteString(" " + strconv.Quote(s.Text))
-	w.end(s.Pos)
 }
 
 func (w *writer) def(p *Program, d Def) {
@@ -148,7 +105,7 @@ func (w *writer) def(p *Program, d Def) {
 	case *Map:
 		w.WriteString("def ")
 		w.equation(d.Out, d.Free, -1, d.Body)
-		w.end(d.Pos)
+		w.End(d.Pos)
 	case *Scatter:
 		w.scatter(d)
 	case *Recur:
@@ -156,7 +113,7 @@ func (w *writer) def(p *Program, d Def) {
 	case *Check:
 		w.WriteString("check ")
 		w.equation(d.Of, d.Free, -1, d.Fault)
-		w.end(d.Pos)
+		w.End(d.Pos)
 	}
 }
 
@@ -198,7 +155,7 @@ func (w *writer) scatter(s *Scatter) {
 	if s.Init != nil {
 		w.WriteString(" from " + s.Init.Name)
 	}
-	w.end(s.Pos)
+	w.End(s.Pos)
 }
 
 func (w *writer) recur(r *Recur) {
@@ -216,7 +173,7 @@ func (w *writer) recur(r *Recur) {
 		w.WriteByte('\n')
 	}
 	w.WriteByte('}')
-	w.end(r.Pos)
+	w.End(r.Pos)
 }
 
 func (w *writer) edge(e Edge, t ir.Type) {

@@ -117,7 +117,7 @@ func TestEval(t *testing.T) {
 func TestEvalErrors(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"outside", head + "kernel k {\ngrid i in 0..N {\nx: f32 = load X[i + 1]\nstore Y[i] <- x\n}\n}\n", "index 4 of X is outside 0..4"},
-		{"check", head + "site \"index\" \"X\" 0 \"i\"\nkernel k {\ngrid i in 0..N {\ncheck 0 [i, i], i < 2\n}\n}\n", "index 2 of X is outside"},
+		{"check", head + "site \"index\" of X 0 \"i\"\nkernel k {\ngrid i in 0..N {\ncheck 0 [i, i], i < 2\n}\n}\n", "index 2 of X is outside"},
 		{"missing", "tile t\nscalar z: f32\n", "z has no value"},
 		{"condition", "tile t\nsize N: i64\nwhere N > 4 \"N > 4\"\n", "the condition N > 4 of t does not hold"},
 	}

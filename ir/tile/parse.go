@@ -1,10 +1,9 @@
 package tile
 
 import (
-	"strconv"
-
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
 	"github.com/gkc-lang/gkc/ir/syntax"
 	"github.com/gkc-lang/gkc/ir/text"
 )
@@ -15,8 +14,7 @@ func Parse(src string) (*Module, diag.List) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	p := &parser{Parser: sp, arrays: map[string]*Array{}, scope: map[string]ir.Ref{}}
-	p.reader = text.Reader{Name: p.lookup}
+	p := &parser{Reader: module.NewReader(sp), scope: map[string]ir.Ref{}}
 	var m *Module
 	if d := p.Catch(func() { m = p.module() }); d != nil {
 		return nil, diag.List{d}
@@ -26,12 +24,10 @@ func Parse(src string) (*Module, diag.List) {
 
 // parser reads names of the level by what follows them, so that none of its words is reserved.
 type parser struct {
-	*syntax.Parser
-	reader text.Reader
-	arrays map[string]*Array
-	scope  map[string]ir.Ref
-	local  []string // names of the scope, in order of declaration
-	depth  int
+	*module.Reader
+	scope map[string]ir.Ref
+	local []string // names of the scope, in order of declaration
+	depth int
 }
 
 func (p *parser) lookup(name string) *ir.Expr {
@@ -63,135 +59,37 @@ func (p *parser) inner(f func()) {
 	p.depth--
 }
 
-func (p *parser) value(want ir.Type) *ir.Expr { return p.reader.Expr(p.Parser.Expr(), want) }
-
 func (p *parser) exprs(want ir.Type) []*ir.Expr {
 	p.Expect("[", "'['")
 	var out []*ir.Expr
 	for _, n := range p.ExprList("]") {
-		out = append(out, p.reader.Expr(n, want))
+		out = append(out, p.Exprs.Expr(n, want))
 	}
 	return out
 }
 
 func (p *parser) module() *Module {
-	p.Expect("tile", "'tile' and a name")
-	m := &Module{Name: p.Name("a name").Text}
-	for p.Peek().Kind != syntax.End {
-		switch t := p.Next(); t.Text {
-		case "size", "scalar":
-			m.Scalars = append(m.Scalars, p.scalar(t.Text == "size"))
-		case "param", "result", "work":
-			m.Arrays = append(m.Arrays, p.array(map[string]Role{"param": Param, "result": Result, "work": Work}[t.Text]))
-		case "order":
-			for !p.Peek().First {
-				m.Order = append(m.Order, p.Name("a parameter").Text)
-			}
-		case "where":
-			m.Where = append(m.Where, Condition{p.value(ir.Bool_), p.quoted()})
-		case "site":
-			m.Sites = append(m.Sites, Site{p.quoted(), p.quoted(), int(p.integer()), p.quoted(), p.place()})
-		case "kernel":
-			m.Kernels = append(m.Kernels, p.kernel())
-		default:
-			p.Fail(t.Pos, "syntax", "expected size, scalar, param, result, work, order, where, site or kernel, found '%s'", t.Text)
-		}
+	m := &Module{Header: p.Header("tile")}
+	for _, s := range m.Scalars {
+		p.scope[s.Name] = s
+	}
+	p.Exprs.Name = p.lookup
+	for p.Kernel() {
+		m.Kernels = append(m.Kernels, p.kernel())
 	}
 	return m
 }
 
-func (p *parser) scalar(size bool) *ir.Scalar {
-	t := p.Name("a name")
-	p.Expect(":", "':' and a type")
-	s := &ir.Scalar{Name: t.Text, IsSize: size, Type: text.Type(p.Parser), Multiple: 1}
-	constant := func() *ir.Const {
-		e := p.value(s.Type)
-		if !e.IsConst() {
-			p.Fail(e.Pos, "ir", "expected a constant")
-		}
-		return &e.Val
-	}
-	for !p.Peek().First {
-		switch {
-		case p.Accept("lo"):
-			s.Lo = p.integer()
-		case p.Accept("multiple"):
-			s.Multiple = p.integer()
-		case p.Accept("fixed"):
-			s.Fixed = constant()
-		case p.Accept("default"):
-			s.Default = constant()
-		case p.Is("at"):
-			s.Pos = p.place()
-		default:
-			p.Fail(p.Peek().Pos, "syntax", "expected lo, multiple, fixed, default or at, found '%s'", p.Peek().Text)
-		}
-	}
-	p.declare(t, s)
-	return s
-}
-
-func (p *parser) integer() int64 {
-	e := p.value(ir.I64)
-	n, ok := e.IntValue()
-	if !ok {
-		p.Fail(e.Pos, "syntax", "expected an integer")
-	}
-	return n
-}
-
-func (p *parser) quoted() string {
-	t := p.Next()
-	if t.Kind != syntax.StringTok {
-		p.Fail(t.Pos, "syntax", "expected a text in quotes, found '%s'", t.Text)
-	}
-	s, err := strconv.Unquote(t.Text)
-	if err != nil {
-		p.Fail(t.Pos, "syntax", "malformed text in quotes")
-	}
-	return s
-}
-
-func (p *parser) place() diag.Pos {
-	if !p.Accept("at") {
-		return diag.Pos{}
-	}
-	line := p.integer()
-	p.Expect(":", "':'")
-	col := p.integer()
-	p.Expect(":", "':'")
-	return diag.Pos{Line: int32(line), Col: int32(col), Offset: int32(p.integer())}
-}
-
-func (p *parser) array(role Role) *Array {
-	t := p.Name("a name")
-	if p.arrays[t.Text] != nil {
-		p.Fail(t.Pos, "ir", "the array %s is declared twice", t.Text)
-	}
-	p.Expect(":", "':' and a type")
-	a := &Array{Name: t.Text, As: t.Text, Role: role, Type: text.Type(p.Parser)}
-	a.Extents = p.exprs(ir.I64)
-	if p.Accept("as") {
-		a.As = p.Name("the caller's name").Text
-	}
-	p.arrays[t.Text] = a
-	return a
-}
-
 func (p *parser) kernel() *Kernel {
 	k := &Kernel{Name: p.Name("a name").Text}
-	if p.Accept("lines") {
-		for p.Peek().Kind == syntax.IntTok {
-			k.Lines = append(k.Lines, int(p.integer()))
-		}
-	}
+	k.Lines = p.KernelLines()
 	p.inner(func() {
 		p.Expect("{", "'{'")
 		for p.Is("axis") && p.PeekAt(1).Kind == syntax.NameTok {
 			p.Next()
 			t := p.Name("an axis")
 			p.Expect(":", "':' and an extent")
-			a := &ir.Axis{Name: t.Text, Extent: p.value(ir.I64)}
+			a := &ir.Axis{Name: t.Text, Extent: p.Value(ir.I64)}
 			k.Axes = append(k.Axes, a)
 			p.declare(t, a)
 		}
@@ -312,13 +210,4 @@ func (p *parser) monoid() *ir.Monoid {
 		p.Fail(t.Pos, "ir", "%s is not one of sum, prod, max, min, any, all", t.Text)
 	}
 	return m
-}
-
-func (p *parser) arrayUse() *Array {
-	t := p.Name("an array")
-	a := p.arrays[t.Text]
-	if a == nil {
-		p.Fail(t.Pos, "ir", "unknown array %s", t.Text)
-	}
-	return a
 }

@@ -13,7 +13,7 @@ func (p *parser) define(head Head) Stmt {
 	var s Stmt
 	switch word.Text {
 	case "map":
-		s = &Map{head, v, p.value(v.Type)}
+		s = &Map{head, v, p.Value(v.Type)}
 	case "load":
 		s = p.load(head, v)
 	case "dot":
@@ -44,12 +44,12 @@ func (p *parser) define(head Head) Stmt {
 func (p *parser) flag(word string) bool { return !p.Peek().First && p.Accept(word) }
 
 func (p *parser) load(head Head, v *Value) Stmt {
-	s := &Load{Head: head, Out: v, From: p.arrayUse()}
+	s := &Load{Head: head, Out: v, From: p.ArrayUse()}
 	s.At = p.exprs(ir.I64)
 	if p.Accept("where") {
-		s.Where = p.value(ir.Bool_)
+		s.Where = p.Value(ir.Bool_)
 		p.Expect("else", "'else' and a value")
-		s.Other = p.value(v.Type)
+		s.Other = p.Value(v.Type)
 	}
 	return s
 }
@@ -68,15 +68,15 @@ func (p *parser) dot(head Head, v *Value) Stmt {
 
 func (p *parser) store(head Head) Stmt {
 	p.Next()
-	s := &Store{Head: head, Axes: p.axes(), To: p.arrayUse()}
+	s := &Store{Head: head, Axes: p.axes(), To: p.ArrayUse()}
 	s.At = p.exprs(ir.I64)
 	if !p.Is("<-") {
 		s.Op = p.monoid()
 	}
 	p.Expect("<-", "'<-'")
-	s.Value = p.value(s.To.Type)
+	s.Value = p.Value(s.To.Type)
 	if p.Accept("where") {
-		s.Where = p.value(ir.Bool_)
+		s.Where = p.Value(ir.Bool_)
 	}
 	return s
 }
@@ -85,16 +85,16 @@ func (p *parser) check(head Head) Stmt {
 	p.Next()
 	s := &Check{Head: head, Axes: p.axes()}
 	t := p.Peek()
-	code := p.integer()
+	code := p.Integer("a number")
 	if code < 0 || code >= 1<<20 {
 		p.Fail(t.Pos, "ir", "the code %d is no site", code)
 	}
 	s.Code = int(code)
 	s.Args = p.exprs(ir.I64)
 	p.Expect(",", "','")
-	s.Cond = p.value(ir.Bool_)
+	s.Cond = p.Value(ir.Bool_)
 	if p.Accept("of") {
-		s.Of = p.arrayUse()
+		s.Of = p.ArrayUse()
 	}
 	return s
 }
@@ -120,7 +120,7 @@ func (p *parser) loop(head Head) Stmt {
 					p.Fail(t.Pos, "ir", "expected next %s, found %s", s.Carry[i].In.Name, t.Text)
 				}
 				p.Expect("=", "'='")
-				s.Carry[i].Next = p.value(s.Carry[i].In.Type)
+				s.Carry[i].Next = p.Value(s.Carry[i].In.Type)
 			}
 		})
 	})
@@ -133,10 +133,10 @@ func (p *parser) loop(head Head) Stmt {
 func (p *parser) span() ir.Span {
 	t := p.Name("an axis")
 	p.Expect("in", "'in'")
-	lo := p.value(ir.I64)
+	lo := p.Value(ir.I64)
 	p.Expect("..", "'..'")
 	a := &ir.Axis{Name: t.Text}
-	span := ir.Span{Axis: a, Lo: lo, Hi: p.value(ir.I64)}
+	span := ir.Span{Axis: a, Lo: lo, Hi: p.Value(ir.I64)}
 	p.declare(t, a)
 	return span
 }
@@ -147,7 +147,7 @@ func (p *parser) carries(s *Loop) (outs []syntax.Token) {
 	p.List(")", func() {
 		in, t := p.newValue()
 		p.Expect("=", "'='")
-		first := p.value(in.Type)
+		first := p.Value(in.Type)
 		p.Expect("->", "'->' and a name")
 		out := p.Name("a name")
 		ins, outs = append(ins, t), append(outs, out)
@@ -162,7 +162,7 @@ func (p *parser) carries(s *Loop) (outs []syntax.Token) {
 
 func (p *parser) branch(head Head) Stmt {
 	p.Next()
-	s := &If{Head: head, Cond: p.value(ir.Bool_)}
+	s := &If{Head: head, Cond: p.Value(ir.Bool_)}
 	var outs []syntax.Token
 	p.inner(func() {
 		s.Then = p.block(func() {
@@ -170,7 +170,7 @@ func (p *parser) branch(head Head) Stmt {
 				p.Expect("yield", "'yield'")
 				v, t := p.newValue()
 				p.Expect("=", "'='")
-				s.Outs, outs = append(s.Outs, Phi{Out: v, Then: p.value(v.Type)}), append(outs, t)
+				s.Outs, outs = append(s.Outs, Phi{Out: v, Then: p.Value(v.Type)}), append(outs, t)
 			}
 		})
 	})
@@ -186,7 +186,7 @@ func (p *parser) branch(head Head) Stmt {
 						p.Fail(t.Pos, "ir", "expected yield %s, found %s", outs[i].Text, t.Text)
 					}
 					p.Expect("=", "'='")
-					s.Outs[i].Else = p.value(s.Outs[i].Out.Type)
+					s.Outs[i].Else = p.Value(s.Outs[i].Out.Type)
 				}
 			})
 		})

@@ -2,33 +2,17 @@ package tile
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
-	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
 	"github.com/gkc-lang/gkc/ir/text"
 )
 
 // String writes a module as text that Parse reads back.
 func (m *Module) String() string {
 	p := &printer{}
-	p.line("tile %s", m.Name)
-	for _, s := range m.Scalars {
-		p.scalar(s)
-	}
-	for _, a := range m.Arrays {
-		p.array(a)
-	}
-	if len(m.Order) > 0 {
-		p.line("order %s", strings.Join(m.Order, " "))
-	}
-	for _, w := range m.Where {
-		p.line("where %s %s", expr(w.Expr, ir.Bool_), strconv.Quote(w.Text))
-	}
-	for _, s := range m.Sites {
-		p.line("site %s %s %d %s%s", strconv.Quote(s.Kind), strconv.Quote(s.Tensor), s.Dim, strconv.Quote(s.Text), place(s.Pos))
-	}
+	p.WriteString(m.Text("tile"))
 	for _, k := range m.Kernels {
 		p.kernel(k)
 	}
@@ -60,48 +44,8 @@ func index(list []*ir.Expr) string {
 	return p.String()
 }
 
-func place(pos diag.Pos) string {
-	if !pos.IsValid() {
-		return ""
-	}
-	return fmt.Sprintf(" at %d:%d:%d", pos.Line, pos.Col, pos.Offset)
-}
-
-func (p *printer) scalar(s *ir.Scalar) {
-	word := "scalar"
-	if s.IsSize {
-		word = "size"
-	}
-	facts := ""
-	if s.Lo != 0 {
-		facts += fmt.Sprintf(" lo %d", s.Lo)
-	}
-	if s.Multiple > 1 {
-		facts += fmt.Sprintf(" multiple %d", s.Multiple)
-	}
-	if s.Fixed != nil {
-		facts += " fixed " + s.Fixed.Text(s.Type)
-	}
-	if s.Default != nil {
-		facts += " default " + s.Default.Text(s.Type)
-	}
-	p.line("%s %s: %s%s%s", word, s.Name, s.Type, facts, place(s.Pos))
-}
-
-func (p *printer) array(a *Array) {
-	as := ""
-	if a.As != a.Name {
-		as = " as " + a.As
-	}
-	p.line("%s %s: %s%s%s", a.Role, a.Name, a.Type, index(a.Extents), as)
-}
-
 func (p *printer) kernel(k *Kernel) {
-	lines := ""
-	for i, n := range k.Lines {
-		lines += []string{" ", " lines "}[b2i(i == 0)] + strconv.Itoa(n)
-	}
-	p.line("kernel %s%s {", k.Name, lines)
+	p.line("kernel %s%s {", k.Name, module.LinesText(k.Lines))
 	p.indent++
 	for _, a := range k.Axes {
 		p.line("axis %s: %s", a.Name, expr(a.Extent, ir.I64))
@@ -109,13 +53,6 @@ func (p *printer) kernel(k *Kernel) {
 	p.stmts(k.Body)
 	p.indent--
 	p.line("}")
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (p *printer) block(list []Stmt) {

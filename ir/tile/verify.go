@@ -6,6 +6,7 @@ import (
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
 )
 
 // Verify reports the first thing in a module that the level does not allow: a name that is not visible or is taken, a type that
@@ -73,25 +74,18 @@ func (v *verifier) inner(f func()) {
 func (v *verifier) header() {
 	for _, s := range v.module.Scalars {
 		v.pos = s.Pos
-		if !s.Type.IsValid() || s.Type.IsPacked() {
-			v.fail("the scalar %s has type %s", s.Name, s.Type)
-		}
 		v.declare(s, nil)
 	}
 	v.pos = diag.Pos{}
-	names := map[string]bool{}
+	v.module.Verify(module.Verifier{
+		Fail: func(text string) { v.fail("%s", text) },
+		Expr: func(e *ir.Expr, want ir.Type, _ string) { v.expr(e, want, nil) },
+	})
 	for _, a := range v.module.Arrays {
-		if a.Name == "" || names[a.Name] {
-			v.fail("the array name %q is taken", a.Name)
-		}
-		if !a.Type.IsValid() || a.Type.IsPacked() {
+		if a.Type.IsPacked() {
 			v.fail("the array %s has type %s", a.Name, a.Type)
 		}
-		names[a.Name], v.arrays[a] = true, true
-		v.index(a.Extents, nil)
-	}
-	for _, w := range v.module.Where {
-		v.expr(w.Expr, ir.Bool_, nil)
+		v.arrays[a] = true
 	}
 }
 

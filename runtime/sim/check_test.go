@@ -249,7 +249,7 @@ func TestFailedCheckNamesTheFirstThread(t *testing.T) {
 	b := newBuilder(4, 32)
 	x, z := b.array("x", ir.F32, simt.Param, 5), b.array("Y", ir.F32, simt.Result, 128)
 	b.m.Arrays[1].Extents = []*ir.Expr{ir.Int64(16), ir.Int64(8)}
-	b.m.Sites = []simt.Site{{Kind: "division by zero"}, {Kind: "index", Tensor: "x", Dim: 0, Pos: diag.Pos{Line: 3, Col: 9}}}
+	b.m.Sites = []ir.Site{{Kind: "division by zero"}, {Kind: "index", Tensor: "x", Dim: 0, Pos: diag.Pos{Line: 3, Col: 9}}}
 	i, letI := b.let("i", wide(global(32)))
 	v, letV := b.variable("v", ir.F32, nil)
 	index := ir.Rem(ir.Name(i), ir.Int64(50))

@@ -46,7 +46,7 @@ func callFor(m *simt.Module, d *device.Device, n int64) (*data.Call, error) {
 			return nil, errors.New("too large")
 		}
 		if a.Role == simt.Param {
-			call.Inputs[callerName(a)] = data.New(a.Type, shape...)
+			call.Inputs[a.CallerName()] = data.New(a.Type, shape...)
 		}
 	}
 	return call, nil
@@ -198,7 +198,7 @@ func FuzzPrograms(f *testing.F) {
 		k := &simt.Kernel{Name: "k", Global: []*simt.Buffer{c.z}, Shared: []*simt.Buffer{c.shared},
 			Launch: simt.Launch{Grid: ir.Int64(int64(c.pick(4))), Threads: 1 + c.pick(70), SharedBytes: 256}}
 		k.Body = c.block(1 + c.pick(12))
-		m := &simt.Module{Name: "m", Arrays: []*simt.Array{array}, Kernels: []*simt.Kernel{k}, Sites: []simt.Site{{Kind: "index", Tensor: "Z"}}}
+		m := &simt.Module{Header: simt.Header{Name: "m", Arrays: []*simt.Array{array}, Sites: []ir.Site{{Kind: "index", Tensor: "Z"}}}, Kernels: []*simt.Kernel{k}}
 		one, err := Run(t.Context(), m, tiny(t), &data.Call{}, Options{Workers: 1, Steps: 1 << 17})
 		require.True(t, expected(err), "%v", err)
 		four, again := Run(t.Context(), m, tiny(t), &data.Call{}, Options{Workers: 4, Steps: 1 << 17})

@@ -144,7 +144,7 @@ func plural(verb, who string) string {
 }
 
 // element names an element by its subscripts.
-func (g *globalMemory) element(e int) string { return callerName(g.Array) + subscriptText(g.shape, e) }
+func (g *globalMemory) element(e int) string { return g.Array.CallerName() + subscriptText(g.shape, e) }
 
 // watch prepares the shadows for a kernel that writes the array, and reads it if reads is set.
 func (g *globalMemory) watch(reads, messages bool) {

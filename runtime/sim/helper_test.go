@@ -23,7 +23,7 @@ type builder struct {
 
 func newBuilder(grid int64, threads int) *builder {
 	k := &simt.Kernel{Name: "k", Launch: simt.Launch{Grid: ir.Int64(grid), Threads: threads}}
-	return &builder{m: &simt.Module{Name: "m", Kernels: []*simt.Kernel{k}}, k: k}
+	return &builder{m: &simt.Module{Header: simt.Header{Name: "m"}, Kernels: []*simt.Kernel{k}}, k: k}
 }
 
 func (b *builder) head() simt.Head {

@@ -142,7 +142,7 @@ func (h *host) bind(m *simt.Module, call *data.Call) (map[*simt.Array]*globalMem
 			return nil, err
 		}
 		if held += n * a.Type.Bytes(); held > data.MaxHeld {
-			return nil, diag.Errorf(diag.Pos{}, "limit", "with %s%v the arrays of %s take more than %d GiB, the most that the simulator holds", callerName(a), shape, m.Name, data.MaxHeld>>30)
+			return nil, diag.Errorf(diag.Pos{}, "limit", "with %s%v the arrays of %s take more than %d GiB, the most that the simulator holds", a.CallerName(), shape, m.Name, data.MaxHeld>>30)
 		}
 		g := &globalMemory{Array: a, id: i, shape: shape, size: a.Type.Bytes(), n: n}
 		if g.data, err = h.content(g, call); err != nil {

@@ -28,9 +28,9 @@ func parse(t *testing.T, text string) *simt.Module {
 // pipeline multiplies a 16 x 64 tile by a 64 x 8 one with cp.async, ldmatrix and mma.sync, in two stages.
 const pipeline = `
 simt product
-array A: f16[16, 64] param
-array B: f16[64, 8] param
-array C: f32[16, 8] result
+param A: f16[16, 64]
+param B: f16[64, 8]
+result C: f32[16, 8]
 order A B
 
 kernel product for sm_80 {
@@ -101,9 +101,9 @@ func TestCopyPipeline(t *testing.T) {
 // exchangeText lets the two blocks of a cluster write into each other's memory, and copy in bulk.
 const exchangeText = `
 simt swap
-array X: f32[128] param
-array Y: f32[128] result
-array Z: f32[128] result
+param X: f32[128]
+result Y: f32[128]
+result Z: f32[128]
 order X
 
 kernel swap for sm_90 {
@@ -305,9 +305,9 @@ func groupProduct(t *testing.T, r *rand.Rand, a *simt.Atom) {
 	}
 	text := fmt.Sprintf(`
 simt m
-array A: %s[%d] param
-array B: %s[%d] param
-array D: %s[128, %d] result
+param A: %s[%d]
+param B: %s[%d]
+result D: %s[128, %d]
 order A B
 
 kernel m for sm_90a {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/device"
-	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/simt"
 )
 
@@ -96,20 +95,13 @@ func run(ctx context.Context, m *simt.Module, dev *device.Device, call *data.Cal
 		g := memory[a]
 		switch a.Role {
 		case simt.Result:
-			res.Outputs[callerName(a)] = &data.Array{Type: a.Type, Shape: g.shape, Data: g.data}
+			res.Outputs[a.CallerName()] = &data.Array{Type: a.Type, Shape: g.shape, Data: g.data}
 		case simt.Work:
 			res.Workspace += int64(len(g.data))
 		}
 		res.Findings = append(res.Findings, g.leftovers(m)...)
 	}
 	return res, nil
-}
-
-func callerName(a *simt.Array) string {
-	if a.As != "" {
-		return a.As
-	}
-	return a.Name
 }
 
 // leftovers reports what no kernel did: elements of results that nobody wrote, workspace that is not zero again.
@@ -199,33 +191,9 @@ func merge(runners []*runner) (*runner, error) {
 
 // failureError says what a failed check means to the caller.
 func (l *launch) failureError(f *failure) error {
-	s := l.module.Sites[f.check.Code]
-	what := s.Kind
-	if s.Kind == "index" && len(f.args) > 0 {
-		what = fmt.Sprintf("index %d of %s is outside %s(dimension %d)", f.args[0].Int(), s.Tensor, l.rangeText(s), s.Dim+1)
-	} else if s.Text != "" {
-		what += " in " + s.Text
+	args := make([]int64, len(f.args))
+	for i, a := range f.args {
+		args[i] = a.Int()
 	}
-	return diag.Errorf(s.Pos, "runtime", "%s while computing %s", what, l.elementOf(f))
-}
-
-func (l *launch) rangeText(s simt.Site) string {
-	for a, g := range l.memory {
-		if callerName(a) == s.Tensor && s.Dim < len(g.shape) {
-			return fmt.Sprintf("0..%d ", g.shape[s.Dim])
-		}
-	}
-	return ""
-}
-
-// elementOf names the element that a failed check was about, or the kernel where it was about none.
-func (l *launch) elementOf(f *failure) string {
-	g := l.memory[f.check.Of]
-	if g == nil || len(f.args) < 2 {
-		return "kernel " + l.kernel.Name
-	}
-	if e := f.args[1].Int(); e >= 0 && e < int64(g.n) {
-		return g.element(int(e))
-	}
-	return callerName(g.Array)
+	return l.module.Explain(l.kernel, f.check, args, func(a *simt.Array) []int { return l.memory[a].shape })
 }
