@@ -36,12 +36,14 @@ var mayImport = map[string][]string{
 	"codegen/go":           {"codegen/source", "ir", "ir/data", "ir/device", "ir/diag", "ir/text", "ir/simt", "runtime/simt"},
 	"runtime/simt":         {},
 	"runtime/sim":          {"ir", "ir/data", "ir/device", "ir/diag", "ir/text", "ir/simt"},
+	"runtime/cuda":         {"codegen/cuda", "codegen/plan", "ir", "ir/data", "ir/device", "ir/diag", "ir/simt"},
 	"internal/atomicfile":  {},
 	"internal/npy":         {"internal/atomicfile", "ir", "ir/data"},
 	"internal/conformance": {"internal/npy", "ir", "ir/data"},
 	"":                     {"*"},
 	"cmd/gkc":              {"*"},
 	"bench/corpus":         {"*"},
+	"bench/cuda":           {"*"},
 	"internal/test":        {},
 }
 
@@ -72,15 +74,19 @@ func TestImportsFollowTheWayOfTheData(t *testing.T) {
 			assert.Contains(t, allowed, other, "%s must not import %s", room, other)
 		}
 		checkLibraries(t, room, p.Imports)
+		if room != "cmd/gkc" && room != "bench/cuda" {
+			assert.NotContains(t, p.Imports, module+"runtime/cuda", "%s must not import a driver, which makes its users' programs dynamic", room)
+		}
 	}
 }
 
-// checkLibraries keeps libraries where they belong: participle reads, jennifer writes Go, kong parses flags.
+// checkLibraries keeps libraries where they belong: participle reads, jennifer writes Go, kong parses flags, purego loads drivers.
 func checkLibraries(t *testing.T, room string, imports []string) {
 	home := map[string][]string{
 		"participle": {"lang", "ir/syntax"},
 		"jennifer":   {"codegen/go"},
 		"kong":       {"cmd/gkc"},
+		"purego":     {"runtime/cuda"},
 		"testify":    {},
 	}
 	for _, i := range imports {

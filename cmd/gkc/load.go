@@ -145,13 +145,18 @@ func saveReproducer(err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
-	file, e := os.CreateTemp(".", "gkc-bug-*."+f.Level.String())
-	if e != nil {
-		return &bugError{err: err}
+	return reproducible(err, f.Level.String(), f.Reproducer)
+}
+
+// reproducible is a bug of ours with a file that shows it.
+func reproducible(bug error, ext, text string) error {
+	file, err := os.CreateTemp(".", "gkc-bug-*."+ext)
+	if err != nil {
+		return &bugError{err: bug}
 	}
-	_, e = file.WriteString(f.Reproducer)
-	if e = errors.Join(e, file.Close()); e != nil {
-		return &bugError{err: err}
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return &bugError{err: bug}
 	}
-	return &bugError{err: err, reproducer: file.Name()}
+	return &bugError{err: bug, reproducer: file.Name()}
 }

@@ -20,6 +20,8 @@ type jsonRun struct {
 	Kernels   []jsonKernel         `json:"kernels"`
 	Workspace int64                `json:"workspace_bytes"`
 	Estimate  float64              `json:"estimate_seconds,omitempty"`
+	GPU       string               `json:"gpu,omitempty"`
+	Compiler  string               `json:"compiler,omitempty"`
 	Verify    []verdict            `json:"verify,omitempty"`
 }
 
@@ -40,7 +42,8 @@ type jsonKernel struct {
 	Counts      map[string]int64 `json:"counts"`
 	Warps       map[string]int64 `json:"warp_instructions"`
 	Threads     map[string]int64 `json:"thread_instructions"`
-	Estimate    float64          `json:"estimate_seconds"`
+	Estimate    float64          `json:"estimate_seconds,omitempty"`
+	Measured    float64          `json:"measured_us,omitempty"` // of this one run
 }
 
 func (c *runCmd) print(a *app, t *target, out *outcome) error {
@@ -54,6 +57,9 @@ func (c *runCmd) print(a *app, t *target, out *outcome) error {
 	}
 	if r := out.sim; r != nil {
 		fmt.Fprintf(a.out, "%s on %s: %s, %d bytes of workspace, about %s\n", t.unit.Name(), c.Device, count(len(r.Kernels), "device kernel"), r.Workspace, duration(r.Seconds))
+	}
+	if r := out.gpu; r != nil {
+		fmt.Fprintf(a.out, "%s on %s: %s, %d bytes of workspace, %s\n", t.unit.Name(), r.name, count(len(r.Launches), "device kernel"), r.Workspace, duration(r.seconds()))
 	}
 	for _, v := range out.checked {
 		fmt.Fprintf(a.out, "verified %s: largest difference %.3g, %.2g of what rounding may do\n", v.Result, v.Largest, v.OfBound)
@@ -108,6 +114,9 @@ func (c *runCmd) object(t *target, out *outcome) jsonRun {
 		for i := range out.sim.Kernels {
 			j.Kernels = append(j.Kernels, kernelObject(&out.sim.Kernels[i]))
 		}
+	}
+	if out.gpu != nil {
+		out.gpu.describe(&j)
 	}
 	return j
 }

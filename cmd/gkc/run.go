@@ -25,19 +25,20 @@ type runCmd struct {
 	In       []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value; tensors that are not given are random."`
 	Seed     uint64   `default:"1" help:"Of random inputs."`
 	Out      string   `placeholder:"DIR" help:"Write results to DIR/NAME.npy."`
-	Device   string   `default:"sim:h200" help:"ref (the evaluator), sim[:NAME] (a simulated device), go (as a Go program)."`
+	Device   string   `default:"sim:h200" help:"ref (the evaluator), sim[:NAME] (a simulated device), go (as a Go program), cuda[:N] (the N-th NVIDIA GPU)."`
 	FP       string   `name:"fp" default:"default" enum:"strict,default,tf32,fast" help:"What arithmetic may do. Unfused kernels round as strict demands in every mode."`
 	Bounds   string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
 	Schedule string   `placeholder:"K=V,…|FILE|random:SEED" help:"Force choices of the compiler."`
 	NoFuse   bool     `help:"One device kernel a definition. Nothing is fused yet in any case."`
 	Verify   bool     `help:"Compare with the evaluator, within the rounding error that the arithmetic may make; verify after every pass."`
-	JSON     bool     `name:"json" help:"Print one JSON object: kernels, counts, workspace, estimate."`
+	JSON     bool     `name:"json" help:"Print one JSON object: kernels, counts or times, workspace, estimate."`
 }
 
 // outcome is what a device gave.
 type outcome struct {
 	outputs map[string]*data.Array
 	sim     *sim.Result // of a simulated device
+	gpu     *gpuRun     // of a real one
 	checked []verdict   // of --verify
 }
 
@@ -121,9 +122,9 @@ func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 		outputs, err := gogen.Run(a.ctx, t.unit.Simt, call)
 		return &outcome{outputs: outputs}, err
 	case "cuda":
-		return nil, usage("--device %s: this build has no CUDA driver; gkc build --emit cuda prints the source", c.Device)
+		return c.onGPU(a, t, call, arg)
 	}
-	return nil, usage("--device %s: expected ref, sim, sim:NAME or go", c.Device)
+	return nil, usage("--device %s: expected ref, sim, sim:NAME, go, cuda or cuda:N", c.Device)
 }
 
 func (c *runCmd) options() passes.Options {
