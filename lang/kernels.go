@@ -2,7 +2,6 @@ package lang
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -40,44 +39,30 @@ func (c *checker) kernel(ast *Kernel) *kernel {
 	return &kernel{checker: c, ast: ast, names: map[string]*symbol{}, results: map[string]*variable{}, sizes: map[string]bool{}, extents: map[*ir.Expr]bool{}}
 }
 
-// sideBySide checks the kernels on all processors. It gives up where something is wrong with one of them: a mistake, too much work
-// for the macros of the file, a bug of the compiler.
+// sideBySide checks the kernels on all processors. It gives up where there is a mistake, or where the macros' budget is spent.
 func (c *checker) sideBySide(list []*Kernel) ([]*tensor.Program, bool) {
+	if len(list) < 2 || runtime.GOMAXPROCS(0) < 2 {
+		return nil, false
+	}
 	kernels, programs := make([]*kernel, len(list)), make([]*tensor.Program, len(list))
-	var next, spent atomic.Int64
-	var wrong atomic.Bool
-	work := func() {
-		defer func() {
-			if recover() != nil {
-				wrong.Store(true)
-			}
-		}()
+	var spent atomic.Int64
+	ok := together(len(list), func() func(int) bool {
 		own := *c
-		for i := next.Add(1) - 1; i < int64(len(list)) && !wrong.Load(); i = next.Add(1) - 1 {
+		return func(i int) bool {
 			own.budget = c.budget - int(spent.Load())
 			before := own.budget
 			kernels[i] = own.kernel(list[i])
-			if programs[i] = kernels[i].check(); programs[i] == nil || spent.Add(int64(before-own.budget)) >= int64(c.budget) {
-				wrong.Store(true)
-			}
+			programs[i] = kernels[i].check()
+			return spent.Add(int64(before-own.budget)) < int64(c.budget) && programs[i] != nil
 		}
-	}
-	workers := min(runtime.GOMAXPROCS(0), len(list))
-	if workers < 2 {
-		return nil, false
-	}
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(work)
-	}
-	all.Wait()
-	if wrong.Load() {
+	})
+	if !ok {
 		return nil, false
 	}
 	for _, k := range kernels {
-		if c.kernels[k.ast.Name] != nil {
+		if c.kernels[k.ast.Name] != nil { // declared twice
 			clear(c.kernels)
-			return nil, false // declared twice
+			return nil, false
 		}
 		k.checker = c
 		c.kernels[k.ast.Name] = k

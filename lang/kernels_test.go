@@ -25,7 +25,7 @@ func compiled(processors int, src string) string {
 
 // What is said does not depend on the number of processors.
 func TestKernelsSideBySide(t *testing.T) {
-	many := benchProgram(16 << 10)
+	many := benchProgram(64 << 10) // of several parts
 	deep := "func f0(x) = x + x\n"
 	for i := 1; i < 16; i++ {
 		deep += fmt.Sprintf("func f%[1]d(x) = f%[2]d(x) + f%[2]d(x)\n", i, i-1)

@@ -1,6 +1,9 @@
 package lang
 
 import (
+	"runtime"
+	"slices"
+
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/syntax"
 )
@@ -24,11 +27,13 @@ func parse(name, src string) (*File, *syntax.Parser, diag.List) {
 	}
 	p, errs := syntax.New(src, syntax.Gk)
 	p.Stop = func(p *syntax.Parser) bool { return beginsStatement(p, p.At) }
-	g := grammars.Get().(*grammar)
-	g.p = p
-	defer g.done()
-	r := &reader{grammar: g, file: file, errs: errs}
-	r.items()
+	if len(errs) == 0 && readTogether(p, file) {
+		return file, p, nil
+	}
+	r := newReader(p, file)
+	r.errs = errs
+	defer r.done()
+	r.items(len(p.Tokens) - 1)
 	for _, d := range r.errs {
 		d.File = name
 	}
@@ -50,8 +55,52 @@ func (r *reader) attempt(f func()) bool {
 	return d == nil
 }
 
-func (r *reader) items() {
-	for !r.atEnd() {
+func newReader(p *syntax.Parser, file *File) *reader {
+	g := grammars.Get().(*grammar)
+	g.p = p
+	return &reader{grammar: g, file: file}
+}
+
+// readTogether reads the parts of a long text on all processors. It gives up where there is a mistake: what is read behind one
+// depends on it.
+func readTogether(p *syntax.Parser, file *File) bool {
+	starts := parts(p)
+	if len(starts) <= 2 || runtime.GOMAXPROCS(0) < 2 {
+		return false
+	}
+	items := make([][]Item, len(starts)-1)
+	ok := together(len(items), func() func(int) bool {
+		return func(i int) bool {
+			r := newReader(p.Fork(starts[i]), &File{Lost: map[string]bool{}})
+			defer r.done()
+			r.items(starts[i+1])
+			items[i] = r.file.Items
+			return len(r.errs) == 0 && r.p.At == starts[i+1]
+		}
+	})
+	if ok {
+		file.Items = slices.Concat(items...)
+	}
+	return ok
+}
+
+// partTokens is how many tokens are worth a part of their own.
+const partTokens = 4000
+
+// parts lists the tokens at which the parts of a text begin, and its end. Parts begin with declarations.
+func parts(p *syntax.Parser) []int {
+	end := len(p.Tokens) - 1
+	starts := []int{0}
+	for at := 0; at < end; {
+		at = nextItem(p, min(at+partTokens, end))
+		starts = append(starts, at)
+	}
+	return starts
+}
+
+// items reads declarations up to a token.
+func (r *reader) items(end int) {
+	for r.p.At < end && !r.atEnd() {
 		if !r.p.Accept(";") {
 			r.item()
 		}

@@ -31,6 +31,13 @@ func New(src string, mode Mode) (*Parser, diag.List) {
 	return &Parser{Tokens: tokens, Comments: comments, mode: mode, match: matchBrackets(tokens), errors: errs}, slices.Clone(errs)
 }
 
+// Fork returns another cursor over the same tokens, at token i, which may be used at the same time.
+func (p *Parser) Fork(i int) *Parser {
+	out := *p
+	out.At, out.nodes, out.slots, out.list = i, nil, nil, nil
+	return &out
+}
+
 // Catch runs f and returns the mistake that stopped it, or nil.
 func (p *Parser) Catch(f func()) (d *diag.Diag) {
 	stop := p.Stop
