@@ -53,7 +53,7 @@ func (r ranges) expandRead(x *ir.Expr) *ir.Expr {
 	case tensor.Const:
 		inside, other = r.inside(of, at), ir.NewConst(x.Type, read.Edge.Value)
 	default:
-		at, inside = fold(of, at, read.Edge.Kind), notEmpty(of)
+		at, inside = r.fold(of, at, read.Edge.Kind), notEmpty(of)
 	}
 	plain := ir.NewExpr(ir.OpRead, x.Type, tensor.Read{Of: of, Edge: tensor.Edge{Kind: tensor.Trusted}}, x.Pos, at...)
 	return ir.If(inside, plain, other).At(x.Pos)
@@ -71,7 +71,7 @@ func (r ranges) expandScatter(d *tensor.Scatter) *tensor.Scatter {
 	case tensor.Zero, tensor.Const:
 		inside = r.inside(d.Out, d.At)
 	default:
-		out.At, inside = fold(d.Out, d.At, d.Edge.Kind), notEmpty(d.Out)
+		out.At, inside = r.fold(d.Out, d.At, d.Edge.Kind), notEmpty(d.Out)
 	}
 	out.Edge = tensor.Edge{Kind: tensor.Trusted}
 	out.Guard = ir.AllOf(d.Guard, inside)
@@ -91,10 +91,14 @@ func notEmpty(t *tensor.Tensor) *ir.Expr {
 }
 
 // fold moves subscripts to the element that the boundary means.
-func fold(t *tensor.Tensor, at []*ir.Expr, kind tensor.EdgeKind) []*ir.Expr {
+func (r ranges) fold(t *tensor.Tensor, at []*ir.Expr, kind tensor.EdgeKind) []*ir.Expr {
 	zero, one := ir.Int64(0), ir.Int64(1)
 	out := make([]*ir.Expr, len(at))
 	for i, x := range at {
+		if r.stepping(t, i) {
+			out[i] = x
+			continue
+		}
 		n := t.Extents[i]
 		last := ir.Sub(n, one)
 		switch kind {

@@ -133,7 +133,7 @@ func (f *faults) code(s ir.Site, index *ir.Expr) *ir.Expr {
 // outside is the fault of a subscript that leaves its tensor.
 func (f *faults) outside(of *tensor.Tensor, dim int, x *ir.Expr, pos diag.Pos) *ir.Expr {
 	at := f.values.Rewrite(x)
-	good := f.ranges.insideDim(at, of.Extents[dim])
+	good := f.ranges.insideDim(of, dim, at)
 	if good == ir.True {
 		return nil
 	}

@@ -7,14 +7,31 @@ import (
 
 // ranges are the spans that bind the axes of a definition. An expression that names an axis is evaluated inside its span only,
 // so what a span says of its axis holds wherever the axis is named.
-type ranges map[*ir.Axis]ir.Span
+type ranges struct {
+	spans map[*ir.Axis]ir.Span
+	steps map[*tensor.Tensor]int // of names that recur in the definition: the dimension that steps
+}
+
+func noRanges() ranges { return ranges{map[*ir.Axis]ir.Span{}, map[*tensor.Tensor]int{}} }
+
+// stepping reports whether a dimension is the one in which t recurs. No read of t leaves it: in front of the first element lies
+// the value before the first step.
+func (r ranges) stepping(t *tensor.Tensor, dim int) bool {
+	step, ok := r.steps[t]
+	return ok && step == dim
+}
 
 // rangesOf collects the spans of a definition and of the reductions in it.
 func rangesOf(d tensor.Def) ranges {
-	out := ranges{}
+	out := noRanges()
+	if recur, ok := d.(*tensor.Recur); ok {
+		for k, t := range recur.Outs_ {
+			out.steps[t] = recur.Step[k]
+		}
+	}
 	for _, box := range boxesOf(d) {
 		for _, s := range box {
-			out[s.Axis] = s
+			out.spans[s.Axis] = s
 		}
 	}
 	seen := map[*ir.Expr]bool{}
@@ -40,7 +57,7 @@ func (r ranges) collect(x *ir.Expr, seen map[*ir.Expr]bool) {
 	}
 	if red, ok := x.Ref.(*tensor.Reduction); ok {
 		for _, s := range red.Over {
-			r[s.Axis] = s
+			r.spans[s.Axis] = s
 		}
 	}
 }
@@ -49,14 +66,15 @@ func (r ranges) collect(x *ir.Expr, seen map[*ir.Expr]bool) {
 func (r ranges) inside(t *tensor.Tensor, at []*ir.Expr) *ir.Expr {
 	out := ir.True
 	for i, x := range at {
-		out = both(out, r.insideDim(x, t.Extents[i]))
+		out = both(out, r.insideDim(t, i, x))
 	}
 	return out
 }
 
-func (r ranges) insideDim(x, n *ir.Expr) *ir.Expr {
+func (r ranges) insideDim(t *tensor.Tensor, dim int, x *ir.Expr) *ir.Expr {
+	n := t.Extents[dim]
 	switch {
-	case r.whole(x, n):
+	case r.stepping(t, dim), r.whole(x, n):
 		return ir.True
 	case r.nonNegative(x, 8):
 		return ir.Lt(x, n)
@@ -96,7 +114,7 @@ func (r ranges) whole(x, n *ir.Expr) bool {
 	if !ok {
 		return false
 	}
-	s, bound := r[a]
+	s, bound := r.spans[a]
 	return bound && ir.Equal(x, ir.Sub(name, s.Lo)) && (ir.Equal(ir.Sub(s.Hi, s.Lo), n) || ir.Equal(extent(s), n))
 }
 
@@ -111,7 +129,7 @@ func (r ranges) nonNegative(x *ir.Expr, depth int) bool {
 	}
 	switch ref := x.Ref.(type) {
 	case *ir.Axis:
-		s, ok := r[ref]
+		s, ok := r.spans[ref]
 		return ok && r.nonNegative(s.Lo, depth-1)
 	case *ir.Scalar:
 		return ref.IsSize

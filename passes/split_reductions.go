@@ -56,7 +56,7 @@ type visit struct {
 type axisSet map[*ir.Axis]bool
 
 func (s *splitter) definition(d tensor.Def) {
-	w := &splitting{splitter: s, def: d, own: map[*tensor.Tensor]bool{}, ranges: ranges{}, free: map[*ir.Expr]axisSet{},
+	w := &splitting{splitter: s, def: d, own: map[*tensor.Tensor]bool{}, ranges: noRanges(), free: map[*ir.Expr]axisSet{},
 		order: map[*ir.Axis]int{}, move: map[*ir.Expr]bool{}, seen: map[visit]bool{}, memo: map[*ir.Expr]*ir.Expr{}}
 	for _, t := range d.Outs() {
 		w.own[t] = true
@@ -114,10 +114,10 @@ func boxesOf(d tensor.Def) [][]ir.Span {
 }
 
 func (w *splitting) bind(s ir.Span) {
-	if _, known := w.ranges[s.Axis]; !known {
+	if _, known := w.ranges.spans[s.Axis]; !known {
 		w.order[s.Axis] = len(w.order)
 	}
-	w.ranges[s.Axis] = s
+	w.ranges.spans[s.Axis] = s
 }
 
 // choose marks the reductions below x that should move. around are the axes for each point of which x is computed; top says
@@ -212,7 +212,7 @@ func (w *splitting) depends(x *ir.Expr) axisSet {
 // its axes have ends that do not depend on other axes or on data.
 func (w *splitting) movable(x *ir.Expr) bool {
 	for a := range w.depends(x) {
-		s, ok := w.ranges[a]
+		s, ok := w.ranges.spans[a]
 		if !ok || !scalarOnly(s.Lo) || !scalarOnly(s.Hi) {
 			return false
 		}
@@ -255,7 +255,7 @@ func (w *splitting) define(x *ir.Expr, r *ir.Rewriter) *ir.Expr {
 	at := make([]*ir.Expr, len(axes))
 	own := map[ir.Ref]*ir.Expr{}
 	for i, a := range axes {
-		s := w.ranges[a]
+		s := w.ranges.spans[a]
 		fresh := &ir.Axis{Name: a.Name, Extent: a.Extent}
 		own[a] = ir.Name(fresh)
 		def.Free = append(def.Free, ir.Span{Axis: fresh, Lo: s.Lo, Hi: s.Hi})
