@@ -32,7 +32,7 @@ func (c *explainCmd) Run(a *app) error {
 	if err != nil {
 		return usage("--device %s: %v", c.Device, err)
 	}
-	t, err := a.load(c.File, c.Kernel, nil)
+	t, err := a.load(c.File, c.Kernel, set)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,10 @@ func arguments(pairs []string, sig *data.Signature, given *data.Given) error {
 			continue
 		}
 		s := sig.Scalar(name)
-		if s == nil || s.IsSize {
+		if s != nil && s.IsSize {
+			return callError("%s is a size of kernel %s, no parameter: give --set %s=%s", name, sig.Name, name, value)
+		}
+		if s == nil {
 			return callError("kernel %s has no parameter %s; its parameters are %s", sig.Name, name, strings.Join(sig.Order, ", "))
 		}
 		v, err := readScalar(value, s)
@@ -77,7 +80,7 @@ func arguments(pairs []string, sig *data.Signature, given *data.Given) error {
 
 func readTensor(value string, t data.Tensor) (*data.Array, error) {
 	if _, err := strconv.ParseFloat(value, 64); err == nil {
-		return nil, callError("%s is a tensor of %d dimensions: give --in %s=FILE.npy", t.Name, len(t.Extents), t.Name)
+		return nil, callError("%s is a tensor, no scalar: give --in %s=FILE.npy", t.Name, t.Name)
 	}
 	a, err := npy.ReadFile(value)
 	if err != nil {

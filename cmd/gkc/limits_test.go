@@ -27,3 +27,26 @@ func TestHugeRunsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A size that --set gives is fixed while the kernel is compiled: what holds for it is proven.
+func TestSettingsAreKnownToTheCompiler(t *testing.T) {
+	const shifted = "kernel k(X: f32[N]) -> Z: f32[4] { Z[i] = X[i + 4] }"
+	code, _, errOut := fresh(t, map[string]string{"k.gk": shifted}, "run", "k.gk", "--set", "N=8")
+	assert.Equal(t, exitRight, code, errOut)
+	code, _, errOut = again("run", "k.gk", "--set", "N=7")
+	assert.Equal(t, exitWrong, code)
+	assert.Contains(t, errOut, "may lie above")
+}
+
+// What is given in the wrong way is told with the right one.
+func TestSizesAndParameters(t *testing.T) {
+	for _, c := range []struct{ give, mention string }{
+		{"--in=N=3", "--set N=3"},
+		{"--in=X=3", "--in X=FILE.npy"},
+		{"--set=a=3", "no kernel has a size a"},
+	} {
+		code, _, errOut := fresh(t, map[string]string{"saxpy.gk": saxpy}, "run", "saxpy.gk", c.give)
+		assert.Equal(t, exitWrong, code, c.give)
+		assert.Contains(t, errOut, c.mention)
+	}
+}

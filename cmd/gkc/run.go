@@ -53,7 +53,7 @@ func (c *runCmd) Run(a *app) error {
 			return err
 		}
 	}
-	t, err := a.load(c.File, c.Kernel, nil)
+	t, err := a.load(c.File, c.Kernel, set)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,9 @@ func callError(format string, args ...any) error {
 func (b *binder) names() error {
 	for _, name := range sortedKeys(b.given.Set) {
 		if s := b.sig.Scalar(name); s == nil || !s.IsSize {
+			if s != nil {
+				return callError("%s is a parameter of kernel %s, no size: give --in %s=NUMBER", name, b.sig.Name, name)
+			}
 			return callError("kernel %s has no size %s to set; it has %s", b.sig.Name, name, list(b.sizes()))
 		}
 	}
@@ -107,6 +111,7 @@ func (b *binder) settings() error {
 		if err := b.agree(b.sig.Scalar(name), b.given.Set[name], "--set "+name); err != nil {
 			return err
 		}
+		b.from[name] = "--set " + name // also where the same setting fixed the size as the kernel was compiled
 	}
 	return nil
 }
@@ -168,9 +173,9 @@ func (b *binder) shapes() error {
 			}
 			v := int64(a.Shape[d]) - c
 			if v < 0 {
-				return callError("dimension %d of input %s is %d, too small for the extent %s: size %s would be %d", d, t.Name, a.Shape[d], extentText(e), s.Name, v)
+				return callError("dimension %d of input %s is %d, too small for the extent %s: size %s would be %d", d+1, t.Name, a.Shape[d], extentText(e), s.Name, v)
 			}
-			if err := b.agree(s, v, fmt.Sprintf("dimension %d of %s", d, t.Name)); err != nil {
+			if err := b.agree(s, v, fmt.Sprintf("dimension %d of %s", d+1, t.Name)); err != nil {
 				return err
 			}
 		}
@@ -245,11 +250,11 @@ func (c *Call) Shape(t Tensor) ([]int, error) {
 	for d, e := range t.Extents {
 		v, err := ir.EvalExpr(e, func(r ir.Ref) (ir.Const, bool) { v, ok := c.Scalars[r.RefName()]; return v, ok })
 		if err != nil {
-			return nil, callError("extent %d of %s, %s: %v", d, t.Name, extentText(e), err)
+			return nil, callError("extent %d of %s, %s: %s", d+1, t.Name, extentText(e), reason(err))
 		}
 		n := v.Int()
 		if n < 0 {
-			return nil, callError("extent %d of %s, %s, is %d: negative", d, t.Name, extentText(e), n)
+			return nil, callError("extent %d of %s, %s, is %d: negative", d+1, t.Name, extentText(e), n)
 		}
 		if n > 0 && bytes > MaxBytes/n {
 			return nil, callError("%s is larger than %d GiB", t.Name, MaxBytes>>30)
@@ -279,7 +284,7 @@ func (b *binder) arrays() error {
 		}
 		for d := range shape {
 			if a.Shape[d] != shape[d] {
-				return callError("dimension %d of input %s is %d, but the kernel's extent %s is %d there (%s)", d, t.Name, a.Shape[d], extentText(t.Extents[d]), shape[d], b.origins(t.Extents[d]))
+				return callError("dimension %d of input %s is %d, but the kernel's extent %s is %d there (%s)", d+1, t.Name, a.Shape[d], extentText(t.Extents[d]), shape[d], b.origins(t.Extents[d]))
 			}
 		}
 		b.call.Inputs[t.Name] = a
@@ -287,7 +292,7 @@ func (b *binder) arrays() error {
 	return nil
 }
 
-// origins says where the sizes in an expression come from: "K = 5 by --set K, N = 6 by dimension 1 of B".
+// origins says where the sizes in an expression come from: "K = 5 by --set K, N = 6 by dimension 2 of B".
 func (b *binder) origins(e *ir.Expr) string {
 	var parts []string
 	ir.Walk(e, func(x *ir.Expr) {
@@ -305,13 +310,22 @@ func (b *binder) where() error {
 	for _, w := range b.sig.Where {
 		v, err := ir.EvalExpr(w.Expr, b.lookup)
 		if err != nil {
-			return callError("kernel %s demands %s: %v", b.sig.Name, w.Text, err)
+			return callError("kernel %s demands %s: %s", b.sig.Name, w.Text, reason(err))
 		}
 		if !v.Bool() {
 			return callError("kernel %s demands %s, which does not hold: %s", b.sig.Name, w.Text, b.origins(w.Expr))
 		}
 	}
 	return nil
+}
+
+// reason is what an error says, without the place that a diagnosis has in the kernel.
+func reason(err error) string {
+	var d *diag.Diag
+	if errors.As(err, &d) {
+		return d.Message
+	}
+	return err.Error()
 }
 
 func (b *binder) results() error {

@@ -261,7 +261,7 @@ func (ev *evaluator) element(a *Array, at []*ir.Expr, pos diag.Pos) (*memory, in
 	for d, x := range at {
 		v := ev.value(x).Int()
 		if v < 0 || v >= mem.shape[d] {
-			ev.fail(pos, "runtime", "index %d of %s is outside 0..%d (dimension %d) in kernel %s", v, a.Name, mem.shape[d], d, ev.here.Name)
+			ev.fail(pos, "runtime", "index %d of %s is outside 0..%d (dimension %d) in kernel %s", v, a.Name, mem.shape[d], d+1, ev.here.Name)
 		}
 		i = i*mem.shape[d] + v
 	}
@@ -303,7 +303,7 @@ func (ev *evaluator) check(s *Check) {
 	site := ev.module.Sites[s.Code]
 	text := site.Kind
 	if len(s.Args) > 0 && site.Tensor != "" {
-		text = fmt.Sprintf("index %d of %s is outside its range (dimension %d)", ev.value(s.Args[0]).Int(), site.Tensor, site.Dim)
+		text = fmt.Sprintf("index %d of %s is outside its range (dimension %d)", ev.value(s.Args[0]).Int(), site.Tensor, site.Dim+1)
 	}
 	if len(s.Args) > 1 {
 		text += fmt.Sprintf(" while computing element %d in kernel %s", ev.value(s.Args[1]).Int(), ev.here.Name)

@@ -48,7 +48,7 @@ func (f *Fault) Error() string {
 	case s == nil:
 		return fmt.Sprintf("check %d of kernel %s failed (%s)", f.Code, f.Kernel, strings.Join(at, ", "))
 	case s.Kind == "index" && len(at) > 1:
-		return fmt.Sprintf("line %d: index %s of %s is outside its extent (dimension %d, %s) while computing element %s", s.Line, at[0], s.Tensor, s.Dim, s.Text, at[1])
+		return fmt.Sprintf("line %d: index %s of %s is outside its extent (dimension %d, %s) while computing element %s", s.Line, at[0], s.Tensor, s.Dim+1, s.Text, at[1])
 	}
 	return fmt.Sprintf("line %d: %s in %s (%s)", s.Line, s.Kind, s.Text, strings.Join(at, ", "))
 }

@@ -75,7 +75,7 @@ func TestTheFirstFaultCounts(t *testing.T) {
 			}
 		}
 	})
-	assert.EqualError(t, l.Err(), "line 3: index 40 of x is outside its extent (dimension 1, p[i]) while computing element 3")
+	assert.EqualError(t, l.Err(), "line 3: index 40 of x is outside its extent (dimension 2, p[i]) while computing element 3")
 	ran := false
 	l.Run("next", 1, 0, false, func(*simt.Block) { ran = true })
 	assert.False(t, ran, "nothing runs after a fault")
