@@ -142,7 +142,9 @@ func (f *printer) flushOne(i int) {
 	if g == join {
 		indent = f.outer() + 1
 	}
-	if c.First {
+	// Semicolons are not printed: what stood behind one on a line of its own may follow a comment now.
+	behind := f.remark && strings.HasPrefix(f.p.Comments[f.comment-1].Text, "//")
+	if c.First || behind {
 		f.gap, f.indent = max(g, line), indent
 	} else {
 		f.gap = join
@@ -151,7 +153,7 @@ func (f *printer) flushOne(i int) {
 	f.out.WriteString(text)
 	f.remark, f.at = true, c.Pos.Line+int32(strings.Count(text, "\n"))
 	switch {
-	case g != join && !c.First:
+	case g != join && !c.First && !behind:
 		f.gap, f.indent = g, indent
 	case f.endsLine(c, i):
 		f.gap, f.indent = min(max(g, line), keep), indent

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -107,6 +108,9 @@ func (r *reader) head() {
 	r.Expect("(", "'('")
 	r.List(")", func() {
 		name, ty := r.Typed("a parameter")
+		if slices.Contains(p.Order, name.Text) {
+			r.fail(name.Pos, "%s is declared twice", name.Text)
+		}
 		p.Order = append(p.Order, name.Text)
 		if r.Is("[") {
 			p.Params = append(p.Params, r.tensor(name, ty, Param))
