@@ -176,6 +176,15 @@ func lineOf(source string, pos Pos) (string, bool) {
 	if !pos.IsValid() || pos.Offset < 0 || int(pos.Offset) > len(source) {
 		return "", false
 	}
+	if pos.Offset == 0 { // written down and read back, a position has none
+		for range pos.Line - 1 {
+			n := strings.IndexByte(source[pos.Offset:], '\n') + 1
+			if n == 0 {
+				return "", false
+			}
+			pos.Offset += int32(n)
+		}
+	}
 	start := strings.LastIndexByte(source[:pos.Offset], '\n') + 1
 	end := strings.IndexByte(source[start:], '\n')
 	if end < 0 {
