@@ -103,12 +103,14 @@ func fold(e *Expr) *Expr {
 	if e.Op.Effect != NoEffect || e.Op.Is(Lazy) || len(e.Args) == 0 {
 		return e
 	}
-	vals := make([]Const, len(e.Args))
-	types := make([]Type, len(e.Args))
-	for i, a := range e.Args {
+	for _, a := range e.Args {
 		if !a.IsConst() || a.Type.IsPacked() {
 			return e
 		}
+	}
+	vals := make([]Const, len(e.Args))
+	types := make([]Type, len(e.Args))
+	for i, a := range e.Args {
 		vals[i], types[i] = a.Val, a.Type
 	}
 	if e.Op.Fault != nil {

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/gkc-lang/gkc/ir/diag"
 )
@@ -83,9 +84,33 @@ var seed = maphash.MakeSeed()
 // NewExpr makes an expression of an operation. t is the result's type; for ops that are not Free it must be what the rule
 // says: the verifiers check it.
 func NewExpr(op *Op, t Type, ref Ref, pos diag.Pos, args ...*Expr) *Expr {
-	e := &Expr{Op: op, Type: t, Args: args, Ref: ref, Pos: pos}
+	e := exprOf(args)
+	e.Op, e.Type, e.Ref, e.Pos = op, t, ref, pos
 	e.hash = e.computeHash()
 	return e
+}
+
+// exprOf makes room for an expression and a copy of its operands at once, where those are as few as usual.
+func exprOf(args []*Expr) *Expr {
+	switch len(args) {
+	case 0:
+		return &Expr{}
+	case 1:
+		x := &struct {
+			Expr
+			args [1]*Expr
+		}{args: [1]*Expr(args)}
+		x.Args = x.args[:]
+		return &x.Expr
+	case 2:
+		x := &struct {
+			Expr
+			args [2]*Expr
+		}{args: [2]*Expr(args)}
+		x.Args = x.args[:]
+		return &x.Expr
+	}
+	return &Expr{Args: slices.Clone(args)}
 }
 
 // NewConst makes a constant of type t.

@@ -32,7 +32,12 @@ func (f *Facts) Same(a, b *Expr) bool {
 
 // SameExtent reports whether two extents are equal under a kernel's conditions.
 func SameExtent(a, b *Expr, where ...*Expr) bool {
-	return Equal(a, b) || NewFacts(where...).Same(a, b)
+	if Equal(a, b) {
+		return true
+	}
+	f := NewFacts(where...)
+	defer f.Forget()
+	return f.Same(a, b)
 }
 
 // ConstantExtent is the value of an expression that depends on nothing at run time.
@@ -40,7 +45,9 @@ func ConstantExtent(e *Expr) (int64, bool) {
 	if n, ok := e.IntValue(); ok {
 		return n, true
 	}
-	return NewFacts().Value(e).constant()
+	f := NewFacts()
+	defer f.Forget()
+	return f.Value(e).constant()
 }
 
 // Holds reports whether a comparison of integers, or several joined by &&, follows from what is known.

@@ -1,6 +1,9 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Facts is what is known about integers at some place of a program: ranges of indices, launch conditions, guards around. It gives
 // expressions a canonical form and proves inequalities, with sizes unknown. What it says holds; what it does not know it
@@ -78,11 +81,24 @@ const (
 
 // NewFacts knows the launch conditions.
 func NewFacts(conditions ...*Expr) *Facts {
-	f := &Facts{effort: effortOfAll}
+	f := spareFacts.Get().(*Facts)
+	f.effort = effortOfAll
 	if len(conditions) > 0 {
 		f.frames = append(f.frames, frame{given: conditions})
 	}
 	return f
+}
+
+// spareFacts know nothing; they keep the room that others took.
+var spareFacts = sync.Pool{New: func() any { return &Facts{} }}
+
+// Forget ends the use of f, so that its room serves others.
+func (f *Facts) Forget() {
+	f.Release(0)
+	if f.atoms != nil {
+		f.restore(state{atoms: 1})
+	}
+	spareFacts.Put(f)
 }
 
 // Bind enters the range of an axis: what is asked from here on is asked of an index inside it, so the range is not empty.

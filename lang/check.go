@@ -34,7 +34,7 @@ func Compile(name, src string, set map[string]int64) (*Unit, diag.List) {
 // Check turns a file into programs whose every name, type, range and access is right, and lists the mistakes of the others.
 // set fixes sizes, which must be sizes of some kernel.
 func Check(file *File, set map[string]int64) ([]*tensor.Program, []*ExampleValues, diag.List) {
-	c := &checker{file: file, set: set, funcs: map[string]*macro{}, consts: map[string]*constant{}, kernels: map[string]*kernel{}}
+	c := &checker{file: file, set: set, funcs: map[string]*macro{}, consts: map[string]*constant{}, kernels: map[string]*kernel{}, scratch: &scratch{}}
 	c.declareItems()
 	c.budget = macroBudget + macroBudgetEach*c.size()
 	for _, item := range file.Items {
@@ -76,6 +76,14 @@ type checker struct {
 	blamed  diag.Pos // the call of a macro that was reported last
 	budget  int      // terms that macros may still make
 	serial  int32
+	*scratch
+}
+
+// scratch is what one kernel after the other is checked with.
+type scratch struct {
+	low      lowering  // of definitions, one after the other
+	inferred inference // of statements
+	terms    []term    // a stock of terms to hand out
 }
 
 func (c *checker) fail(pos diag.Pos, code, format string, args ...any) *diag.Diag {

@@ -77,7 +77,12 @@ func (k *kernel) shape(s *stmt) {
 // length is how many elements a range has: none where its end is not behind its start. Declared extents are never negative.
 func (k *kernel) length(lo, hi *ir.Expr) *ir.Expr {
 	n := minus(hi, lo)
-	if k.extents[n] || ir.NewFacts(k.where...).Holds(ir.Ge(n, zero)) {
+	if k.extents[n] {
+		return n
+	}
+	facts := ir.NewFacts(k.where...)
+	defer facts.Forget()
+	if facts.Holds(ir.Ge(n, zero)) {
 		return n
 	}
 	return ir.Max(n, zero)

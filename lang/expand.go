@@ -62,7 +62,13 @@ func (x *expander) newTerm(c context, t term) *term {
 	if c.frame != nil {
 		x.budget--
 	}
-	return &t
+	if len(x.terms) == 0 {
+		x.terms = make([]term, 32)
+	}
+	out := &x.terms[0]
+	x.terms = x.terms[1:]
+	*out = t
+	return out
 }
 
 func (x *expander) expr(c context, n *syntax.Node) *term {

@@ -23,9 +23,7 @@ type kernel struct {
 	where   []*ir.Expr
 	broken  bool // a mistake in it was reported, here or by the parser
 
-	headless bool      // names may be missing
-	low      lowering  // of its definitions, one after the other
-	inferred inference // of its statements
+	headless bool // names may be missing
 }
 
 // check makes the kernel's program; nil if there are mistakes.

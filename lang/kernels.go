@@ -36,6 +36,7 @@ func (c *checker) checkKernels() []*tensor.Program {
 }
 
 func (c *checker) kernel(ast *Kernel) *kernel {
+	c.low.memo = nil
 	return &kernel{checker: c, ast: ast, names: map[string]*symbol{}, results: map[string]*variable{}, sizes: map[string]bool{}, extents: map[*ir.Expr]bool{}}
 }
 
@@ -48,6 +49,7 @@ func (c *checker) sideBySide(list []*Kernel) ([]*tensor.Program, bool) {
 	var spent atomic.Int64
 	ok := together(len(list), func() func(int) bool {
 		own := *c
+		own.scratch = &scratch{}
 		return func(i int) bool {
 			own.budget = c.budget - int(spent.Load())
 			before := own.budget

@@ -19,6 +19,7 @@ type Failure struct {
 // accesses through data that it could not prove carry Edge Checked, and returns the others that it could not prove.
 func ProveBounds(p *Program) []Failure {
 	b := newBounds(p)
+	defer b.facts.Forget()
 	b.run(p)
 	if len(b.checked) > 0 {
 		b.rewrite(p.Defs)
@@ -30,6 +31,7 @@ func ProveBounds(p *Program) []Failure {
 // failures there are none.
 func Unproven(p *Program) []Failure {
 	b := newBounds(p)
+	defer b.facts.Forget()
 	b.strict = true
 	b.run(p)
 	return b.failures
