@@ -146,7 +146,7 @@ func (f *faults) scatter(d *tensor.Scatter) {
 	for _, s := range d.Free {
 		g = worst(g, f.fault(s.Lo), f.fault(s.Hi))
 	}
-	inner := f.fault(d.Body)
+	inner := f.contribution(d)
 	for i, x := range d.At {
 		inner = worst(inner, f.fault(x))
 		if d.Edge.Kind == tensor.Checked && !f.trust {
@@ -169,6 +169,18 @@ func (f *faults) scatter(d *tensor.Scatter) {
 		f.of[d.Out] = f.gather(d, out.Free, g)
 	}
 	f.out = append(f.out, out)
+}
+
+// contribution is the fault of what a scatter adds. What falls outside is dropped before it is computed.
+func (f *faults) contribution(d *tensor.Scatter) *ir.Expr {
+	g := f.fault(d.Body)
+	switch {
+	case g == nil || d.Edge.Kind == tensor.Inside || d.Edge.Kind == tensor.Trusted || d.Edge.Kind == tensor.Checked:
+		return g
+	case d.Edge.Kind == tensor.Zero || d.Edge.Kind == tensor.Const:
+		return ir.If(f.ranges.inside(d.Out, mapAll(d.At, f.values.Rewrite)), g, noFault)
+	}
+	return ir.If(notEmpty(d.Out), g, noFault)
 }
 
 // gather adds a tensor without axes that receives the greatest fault of all contributions.
