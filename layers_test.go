@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/gkc-lang/gkc/"
 
-// mayImport says for every room which other rooms its code (not its tests) may import. A folder that is missing here is a
+// mayImport says for every folder which other folders' packages its code (not its tests) may import. A folder that is missing here is a
 // mistake, so that the table of ARCHITECTURE.md stays whole.
 var mayImport = map[string][]string{
 	"ir/diag":              {},
@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"cmd/gkc":              {"*"},
 	"bench/corpus":         {"*"},
 	"bench/cuda":           {"*"},
+	"internal/golden":      {},
 	"internal/test":        {},
 }
 
@@ -57,13 +58,13 @@ func TestImportsFollowTheWayOfTheData(t *testing.T) {
 			Imports    []string
 		}
 		require.NoError(t, dec.Decode(&p))
-		room := strings.TrimPrefix(p.ImportPath+"/", module)
-		room = strings.TrimSuffix(room, "/")
-		if strings.HasPrefix(room, "examples") {
+		folder := strings.TrimPrefix(p.ImportPath+"/", module)
+		folder = strings.TrimSuffix(folder, "/")
+		if strings.HasPrefix(folder, "examples") {
 			continue // examples use what users use
 		}
-		allowed, known := mayImport[room]
-		if !assert.True(t, known, "%s has no row in the table", room) {
+		allowed, known := mayImport[folder]
+		if !assert.True(t, known, "%s has no row in the table", folder) {
 			continue
 		}
 		for _, i := range p.Imports {
@@ -71,28 +72,28 @@ func TestImportsFollowTheWayOfTheData(t *testing.T) {
 			if !ours || slices.Contains(allowed, "*") {
 				continue
 			}
-			assert.Contains(t, allowed, other, "%s must not import %s", room, other)
+			assert.Contains(t, allowed, other, "%s must not import %s", folder, other)
 		}
-		checkLibraries(t, room, p.Imports)
-		if room != "cmd/gkc" && room != "bench/cuda" {
-			assert.NotContains(t, p.Imports, module+"runtime/cuda", "%s must not import a driver, which makes its users' programs dynamic", room)
+		checkLibraries(t, folder, p.Imports)
+		if folder != "cmd/gkc" && folder != "bench/cuda" {
+			assert.NotContains(t, p.Imports, module+"runtime/cuda", "%s must not import a driver, which makes its users' programs dynamic", folder)
 		}
 	}
 }
 
 // checkLibraries keeps libraries where they belong: participle reads, jennifer writes Go, kong parses flags, purego loads drivers.
-func checkLibraries(t *testing.T, room string, imports []string) {
+func checkLibraries(t *testing.T, folder string, imports []string) {
 	home := map[string][]string{
 		"participle": {"lang", "ir/syntax"},
 		"jennifer":   {"codegen/go"},
 		"kong":       {"cmd/gkc"},
 		"purego":     {"runtime/cuda"},
-		"testify":    {},
+		"testify":    {"internal/golden"},
 	}
 	for _, i := range imports {
-		for lib, rooms := range home {
+		for lib, packages := range home {
 			if strings.Contains(i, "/"+lib) {
-				assert.Contains(t, rooms, room, "%s must not import %s", room, path.Base(i))
+				assert.Contains(t, packages, folder, "%s must not import %s", folder, path.Base(i))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,11 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/internal/golden"
 	"github.com/gkc-lang/gkc/ir/syntax"
 	"github.com/gkc-lang/gkc/lang/std"
 )
-
-var rewrite = flag.Bool("update", false, "rewrite the golden files")
 
 // checkFormat verifies what holds for every program: formatting is idempotent, changes no meaning and keeps all comments.
 func checkFormat(t *testing.T, name, src string) string {
@@ -60,13 +58,7 @@ func TestFormatGolden(t *testing.T) {
 		src, err := os.ReadFile(f)
 		require.NoError(t, err)
 		out := checkFormat(t, f, string(src))
-		golden := strings.TrimSuffix(f, ".gk") + ".golden.gk"
-		if *rewrite {
-			require.NoError(t, os.WriteFile(golden, []byte(out), 0o644))
-		}
-		want, err := os.ReadFile(golden)
-		require.NoError(t, err)
-		assert.Equal(t, string(want), out, f)
+		golden.Equal(t, strings.TrimSuffix(f, ".gk")+".golden.gk", out)
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/internal/golden"
 	"github.com/gkc-lang/gkc/ir/tensor"
 )
 
@@ -28,13 +28,7 @@ func TestLowered(t *testing.T) {
 				require.NoError(t, tensor.Verify(p))
 				got.WriteString(p.String())
 			}
-			golden := strings.TrimSuffix(file, ".gk") + ".tensor"
-			if *rewrite {
-				require.NoError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got.String())
+			golden.Equal(t, strings.TrimSuffix(file, ".gk")+".tensor", got.String())
 		})
 	}
 }

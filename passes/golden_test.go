@@ -1,7 +1,6 @@
 package passes_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,10 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/internal/golden"
 	"github.com/gkc-lang/gkc/passes"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestGolden runs single passes: testdata/PASS/NAME.LEVEL becomes NAME.golden. What a pass makes reads back and verifies.
 func TestGolden(t *testing.T) {
@@ -22,12 +20,12 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, files, "the pass %s has no golden files", p.Name)
 		for _, f := range files {
-			t.Run(p.Name+"/"+strings.TrimSuffix(filepath.Base(f), filepath.Ext(f)), func(t *testing.T) { golden(t, p, f) })
+			t.Run(p.Name+"/"+strings.TrimSuffix(filepath.Base(f), filepath.Ext(f)), func(t *testing.T) { checkPass(t, p, f) })
 		}
 	}
 }
 
-func golden(t *testing.T, p *passes.Pass, file string) {
+func checkPass(t *testing.T, p *passes.Pass, file string) {
 	src, err := os.ReadFile(file)
 	require.NoError(t, err)
 	u, err := passes.ParseUnit(p.In, string(src))
@@ -39,10 +37,5 @@ func golden(t *testing.T, p *passes.Pass, file string) {
 	require.NoError(t, err)
 	require.Equal(t, got, again.Text())
 	out := strings.TrimSuffix(file, filepath.Ext(file)) + ".golden"
-	if *update {
-		require.NoError(t, os.WriteFile(out, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(out)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got)
+	golden.Equal(t, out, got)
 }

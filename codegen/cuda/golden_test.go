@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "rewrite golden files")
+	"github.com/gkc-lang/gkc/internal/golden"
+)
 
 func emitFile(t *testing.T, path string) string {
 	src, err := os.ReadFile(path)
@@ -28,12 +27,7 @@ func TestGolden(t *testing.T) {
 	for _, f := range files {
 		got := emitFile(t, f)
 		path := filepath.Join("testdata", strings.TrimSuffix(filepath.Base(f), ".simt")+".cu")
-		if *update {
-			require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-		}
-		want, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Equal(t, string(want), got, f)
+		golden.Equal(t, path, got)
 		texts = append(texts, got)
 	}
 	compile(t, "sm_80,sm_90a", texts...)

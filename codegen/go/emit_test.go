@@ -2,8 +2,6 @@ package gogen
 
 import (
 	"context"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,11 +9,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/internal/golden"
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("../testdata/*.simt")
@@ -26,12 +23,7 @@ func TestGolden(t *testing.T) {
 		got, err := Emit(load(t, name), Options{})
 		require.NoError(t, err, name)
 		path := filepath.Join("testdata", name+".go.golden")
-		if *update {
-			require.NoError(t, os.WriteFile(path, got, 0o644))
-		}
-		want, err := os.ReadFile(path)
-		require.NoError(t, err)
-		assert.Equal(t, string(want), string(got), name)
+		golden.Equal(t, path, string(got))
 	}
 }
 

@@ -1,8 +1,6 @@
 package plan_test
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,11 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gkc-lang/gkc/codegen/plan"
+	"github.com/gkc-lang/gkc/internal/golden"
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/simt"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 const kernels = `simt rows
 size N: i64
@@ -56,14 +53,7 @@ func module(t *testing.T) *simt.Module {
 }
 
 func TestGolden(t *testing.T) {
-	got := plan.Of(module(t)).JSON()
-	path := filepath.Join("testdata", "rows.plan.json")
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got))
+	golden.Equal(t, filepath.Join("testdata", "rows.plan.json"), string(plan.Of(module(t)).JSON()))
 }
 
 func TestRoundTrip(t *testing.T) {

@@ -21,13 +21,6 @@ func Print(m *Module) string {
 	return p.out.String()
 }
 
-// PrintKernel writes one kernel, as it stands in its module's text.
-func PrintKernel(k *Kernel) string {
-	p := newPrinter()
-	p.kernel(k)
-	return p.out.String()
-}
-
 // PrintStmts writes statements, for messages and tests.
 func PrintStmts(body []Stmt) string {
 	p := newPrinter()

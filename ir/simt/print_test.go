@@ -1,16 +1,14 @@
 package simt
 
 import (
-	"flag"
 	"os"
 	"reflect"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/gkc-lang/gkc/internal/golden"
+)
 
 // same compares two values field by field, following pointers; rows of tables are compared by identity. It returns the path of
 // the first difference.
@@ -105,10 +103,7 @@ func TestEveryKindIsReadBack(t *testing.T) {
 	m, err := Parse(readFile(t, "testdata/kinds.simt"))
 	require.NoError(t, err)
 	text := roundTrip(t, m)
-	if *update {
-		require.NoError(t, os.WriteFile("testdata/kinds.golden", []byte(text), 0o644))
-	}
-	assert.Equal(t, readFile(t, "testdata/kinds.golden"), text)
+	golden.Equal(t, "testdata/kinds.golden", text)
 }
 
 func FuzzParse(f *testing.F) {

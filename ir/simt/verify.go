@@ -20,13 +20,6 @@ func Verify(m *Module) error {
 	return v.errs.Err()
 }
 
-// VerifyKernel checks one kernel of a module.
-func VerifyKernel(m *Module, k *Kernel) error {
-	v := verifier{m: m}
-	v.kernel(k)
-	return v.errs.Err()
-}
-
 // maxErrors is the number of problems after which a verifier stops collecting.
 const maxErrors = 50
 
@@ -191,15 +184,6 @@ func (v *verifier) tensorMap(t *TensorMap) {
 	v.require(slices.Contains([]int{0, 32, 64, 128}, t.Swizzle), "map %s: swizzle %d, expected 0, 32, 64 or 128", t.Name, t.Swizzle)
 	v.require(t.Swizzle == 0 || row <= t.Swizzle, "map %s: rows of its box have %d bytes, more than its swizzle of %d", t.Name, row, t.Swizzle)
 	v.require(slices.Contains([]int{0, 64, 128, 256}, t.Promote), "map %s: l2 %d, expected 0, 64, 128 or 256", t.Name, t.Promote)
-}
-
-// boxBytes is the size of a map's box.
-func (t *TensorMap) boxBytes() int {
-	n := t.Of.Type.Bytes()
-	for _, b := range t.Box {
-		n *= b
-	}
-	return n
 }
 
 func (v *verifier) layouts() {

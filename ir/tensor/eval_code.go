@@ -89,8 +89,7 @@ func (c *compiler) enter(spans []ir.Span) {
 
 func (c *compiler) leave(spans []ir.Span) { c.scope = c.scope[:len(c.scope)-len(spans)] }
 
-func (c *compiler) float(e *ir.Expr) fn[float64] { return c.code(e).f }
-func (c *compiler) int(e *ir.Expr) fn[int64]     { return c.code(e).i }
+func (c *compiler) int(e *ir.Expr) fn[int64] { return c.code(e).i }
 
 func (c *compiler) code(e *ir.Expr) code {
 	if k, ok := c.codes[e]; ok {

@@ -42,7 +42,6 @@ func ints(ty ir.Type, shape []int, v ...int64) *data.Array {
 
 func f32s(v ...float64) *data.Array { return floats(ir.F32, []int{len(v)}, v...) }
 func i32s(v ...int64) *data.Array   { return ints(ir.I32, []int{len(v)}, v...) }
-func i64s(v ...int64) *data.Array   { return ints(ir.I64, []int{len(v)}, v...) }
 
 // listOf is what an array holds.
 func listOf(a *data.Array) []float64 {

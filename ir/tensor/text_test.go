@@ -1,17 +1,15 @@
 package tensor
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/internal/golden"
 	"github.com/gkc-lang/gkc/ir"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func textFiles(t testing.TB) map[string]string {
 	paths, err := filepath.Glob("testdata/text/*.tensor")
@@ -33,10 +31,7 @@ func TestText(t *testing.T) {
 			p, errs := Parse(src)
 			require.NoError(t, errs.Err())
 			got := p.String()
-			if *update {
-				require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-			}
-			require.Equal(t, src, got)
+			golden.Equal(t, path, got)
 			q, errs := Parse(got)
 			require.NoError(t, errs.Err())
 			require.NoError(t, same(p, q))

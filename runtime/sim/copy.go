@@ -152,6 +152,19 @@ func (m *reference) globalData(off, n int64) []byte { return m.global.data[off :
 // bulkAlign is what bulk copies ask of addresses and lengths.
 const bulkAlign = 16
 
+// bulk emits a bulk copy, which move starts for a lane with its length in bytes.
+func (c *compiler) bulk(s *simt.Copy, move func(w *warp, lane int, n int64)) {
+	length := c.length(s)
+	c.emit(ir.CostShared, func(w *warp) {
+		for m := w.mask; m != 0; m &= m - 1 {
+			lane := lowest(m)
+			if n := length.of(w)[lane].Int(); w.bulkLength(s, n) {
+				move(w, lane, n)
+			}
+		}
+	})
+}
+
 func (w *warp) bulkLength(s *simt.Copy, n int64) bool {
 	if n < 0 || n%bulkAlign != 0 {
 		w.report("alignment", s.Form.Name, "%s of %d bytes, which is no multiple of %d", s.Form.Name, n, bulkAlign)
@@ -212,26 +225,18 @@ func (c *compiler) bulkIn(s *simt.Copy) {
 	if !ok1 || !ok2 || !ok3 {
 		return
 	}
-	n := c.length(s)
-	c.emit(ir.CostShared, func(w *warp) {
-		for m := w.mask; m != 0; m &= m - 1 {
-			lane := lowest(m)
-			k := n.of(w)[lane].Int()
-			if !w.bulkLength(s, k) {
-				continue
-			}
-			src, ok := from.globalRun(w, lane, k, false)
-			if !ok {
-				continue
-			}
-			off, ok := to.sharedRun(w, lane, k, bulkAlign)
-			if !ok {
-				continue
-			}
-			w.receivers(&done, &peers, s.Peers != nil, lane, func(b *block, bar *barrier) {
-				w.send(b, bar, to.buf.Name, off, int(k), func(dst []byte) { copy(dst[off:], from.globalData(src, k)) })
-			})
+	c.bulk(s, func(w *warp, lane int, n int64) {
+		src, ok := from.globalRun(w, lane, n, false)
+		if !ok {
+			return
 		}
+		off, ok := to.sharedRun(w, lane, n, bulkAlign)
+		if !ok {
+			return
+		}
+		w.receivers(&done, &peers, s.Peers != nil, lane, func(b *block, bar *barrier) {
+			w.send(b, bar, to.buf.Name, off, int(n), func(dst []byte) { copy(dst[off:], from.globalData(src, n)) })
+		})
 	})
 }
 
@@ -242,36 +247,28 @@ func (c *compiler) bulkPeer(s *simt.Copy) {
 	if !ok1 || !ok2 || !ok3 {
 		return
 	}
-	n := c.length(s)
-	c.emit(ir.CostShared, func(w *warp) {
-		for m := w.mask; m != 0; m &= m - 1 {
-			lane := lowest(m)
-			k := n.of(w)[lane].Int()
-			if !w.bulkLength(s, k) {
-				continue
-			}
-			src, ok := from.sharedRun(w, lane, k, bulkAlign)
-			if !ok {
-				continue
-			}
-			off, ok := to.sharedRun(w, lane, k, bulkAlign)
-			if !ok {
-				continue
-			}
-			b := w.blk
-			if to.remote {
-				if b = w.peer(to.rank.of(w)[lane].Int()); b == nil {
-					continue
-				}
-			}
-			bar := done.of(w, lane)
-			if bar == nil {
-				continue
-			}
-			reads := stamp{clock: w.blk.run.agentTime[bar.agent], thread: uint16(32 * bar.agent), stmt: w.stmt()}
-			w.blk.shared.async(w, from.buf.Name, src, int(k), reads, false, false)
-			w.send(b, bar, to.buf.Name, off, int(k), func(dst []byte) { copy(dst[off:], w.blk.shared.data[src:src+int(k)]) })
+	c.bulk(s, func(w *warp, lane int, n int64) {
+		src, ok := from.sharedRun(w, lane, n, bulkAlign)
+		if !ok {
+			return
 		}
+		off, ok := to.sharedRun(w, lane, n, bulkAlign)
+		if !ok {
+			return
+		}
+		b := w.blk
+		if to.remote {
+			if b = w.peer(to.rank.of(w)[lane].Int()); b == nil {
+				return
+			}
+		}
+		bar := done.of(w, lane)
+		if bar == nil {
+			return
+		}
+		reads := stamp{clock: w.blk.run.agentTime[bar.agent], thread: uint16(32 * bar.agent), stmt: w.stmt()}
+		w.blk.shared.async(w, from.buf.Name, src, int(n), reads, false, false)
+		w.send(b, bar, to.buf.Name, off, int(n), func(dst []byte) { copy(dst[off:], w.blk.shared.data[src:src+int(n)]) })
 	})
 }
 
@@ -281,26 +278,18 @@ func (c *compiler) bulkOut(s *simt.Copy) {
 	if !ok1 || !ok2 || !c.writable(to.global) {
 		return
 	}
-	n := c.length(s)
-	c.emit(ir.CostShared, func(w *warp) {
-		for m := w.mask; m != 0; m &= m - 1 {
-			lane := lowest(m)
-			k := n.of(w)[lane].Int()
-			if !w.bulkLength(s, k) {
-				continue
-			}
-			src, ok := from.sharedRun(w, lane, k, bulkAlign)
-			if !ok {
-				continue
-			}
-			dst, ok := to.globalRun(w, lane, k, true)
-			if !ok {
-				continue
-			}
-			w.fetchOut(from.buf.Name, src, int(k), lane, func(data []byte) {
-				combineBytes(s.Op, to.global.Type, to.globalData(dst, k), data[src:src+int(k)])
-			})
+	c.bulk(s, func(w *warp, lane int, n int64) {
+		src, ok := from.sharedRun(w, lane, n, bulkAlign)
+		if !ok {
+			return
 		}
+		dst, ok := to.globalRun(w, lane, n, true)
+		if !ok {
+			return
+		}
+		w.fetchOut(from.buf.Name, src, int(n), lane, func(data []byte) {
+			combineBytes(s.Op, to.global.Type, to.globalData(dst, n), data[src:src+int(n)])
+		})
 	})
 }
 
