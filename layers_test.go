@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/gkc-lang/gkc/"
 
-// mayImport says for every folder which other folders' packages its code (not its tests) may import. A folder that is missing here is a
+// mayImport says for every folder which others its code (not its tests) may import. A folder that is missing here is a
 // mistake, so that the table of ARCHITECTURE.md stays whole.
 var mayImport = map[string][]string{
 	"ir/diag":              {},
