@@ -55,12 +55,21 @@ func (c *explainCmd) print(a *app, t *target, dev *device.Device, res *sim.Resul
 		fmt.Fprintf(a.out, "\n%s: grid %s = %d blocks of %d threads, about %s\n", k.Name, text.String(t.unit.Simt.Kernels[i].Launch.Grid), k.Grid, k.Block, duration(k.Seconds))
 		for _, n := range k.Lines {
 			if n >= 1 && n <= len(lines) {
-				fmt.Fprintf(a.out, "  line %d: %s\n", n, strings.TrimSpace(lines[n-1]))
+				fmt.Fprintf(a.out, "  line %d: %s\n", n, clip(strings.TrimSpace(lines[n-1])))
 			}
 		}
 		fmt.Fprintf(a.out, "  reads %d and writes %d bytes, about %d of them in DRAM; %d flops; %s\n", k.LoadBytes, k.StoreBytes, k.DRAMBytes, k.Flops, bound(dev, &k))
 		fmt.Fprintln(a.out, "  not fused with others: every definition has a kernel of its own")
 	}
+}
+
+// clip shortens a line to what a terminal shows.
+func clip(line string) string {
+	const most = 120
+	if r := []rune(line); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return line
 }
 
 // bound says which of the device's rates limits a kernel, by its counts.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -49,4 +51,26 @@ func TestSizesAndParameters(t *testing.T) {
 		assert.Equal(t, exitWrong, code, c.give)
 		assert.Contains(t, errOut, c.mention)
 	}
+}
+
+func TestManyKernels(t *testing.T) {
+	var file strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&file, "kernel k%d(X: f32[N]) -> Z: f32[N] { Z[i] = %d * X[i] }\n", i, i)
+	}
+	code, _, errOut := fresh(t, map[string]string{"many.gk": file.String()}, "run", "many.gk")
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, errOut, "k19 and 80 more")
+	code, out, errOut := again("opt", "many.gk", "--kernel", "k7", "--to", "tensor")
+	assert.Equal(t, exitRight, code, errOut)
+	assert.Contains(t, out, "7.0 * X[i]")
+}
+
+// Without checks an index outside is no stack of the emitted program.
+func TestTrustAsGo(t *testing.T) {
+	const gather = "kernel g(x: f32[N], at: i32) -> y: f32[1] { y[i] = x[at + i] }"
+	code, _, errOut := fresh(t, map[string]string{"g.gk": gather}, "run", "g.gk", "--set", "N=2", "--in", "at=7", "--device", "go", "--bounds", "trust")
+	assert.Equal(t, exitWrong, code)
+	assert.Contains(t, errOut, "out of range")
+	assert.NotContains(t, errOut, "goroutine")
 }

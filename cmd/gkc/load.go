@@ -128,11 +128,20 @@ func pick(kernels []*gkc.Kernel, path, name string) (*gkc.Kernel, error) {
 	case len(kernels) == 0:
 		return nil, callError("%s holds no kernel", path)
 	case name != "":
-		return nil, callError("%s holds no kernel %s; it holds %s", path, name, strings.Join(names, ", "))
+		return nil, callError("%s holds no kernel %s; it holds %s", path, name, enumerate(names))
 	case len(kernels) > 1:
-		return nil, usage("%s holds several kernels; give --kernel with one of %s", path, strings.Join(names, ", "))
+		return nil, usage("%s holds several kernels; give --kernel with one of %s", path, enumerate(names))
 	}
 	return kernels[0], nil
+}
+
+// enumerate lists names, as many as a person reads.
+func enumerate(names []string) string {
+	const most = 20
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // lower takes a target down to a level. A bug of a pass leaves a reproducer beside the working directory.

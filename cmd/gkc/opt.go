@@ -29,7 +29,8 @@ func (c *passesCmd) Run(a *app) error {
 }
 
 type optCmd struct {
-	File   string   `arg:"" help:"IR text: FILE.tensor, FILE.tile or FILE.simt."`
+	File   string   `arg:"" help:"IR text, FILE.tensor, FILE.tile or FILE.simt; or FILE.gk."`
+	Kernel string   `help:"Which kernel, where the file holds several."`
 	Passes []string `help:"The passes to run, in table order; by default those that a reproducer names, or all to --to."`
 	To     string   `default:"simt" enum:"tensor,tile,simt" help:"The level to stop at."`
 	Dump   bool     `help:"Print the text after each pass that changed it."`
@@ -38,7 +39,7 @@ type optCmd struct {
 
 // Run runs passes on IR text and prints what they leave.
 func (c *optCmd) Run(a *app) error {
-	t, err := a.load(c.File, "", nil)
+	t, err := a.load(c.File, c.Kernel, nil)
 	if err != nil {
 		return err
 	}

@@ -235,7 +235,8 @@ func (c *call) read(r *bufio.Reader) error {
 		}
 		c.out.Err = c.fault(kernel, int(code), args)
 	default:
-		c.out.Err = diag.Errorf(diag.Pos{}, "runtime", "%s", in.text())
+		what, _, _ := strings.Cut(in.text(), "\n") // the stack behind it is one of emitted code
+		c.out.Err = diag.Errorf(diag.Pos{}, "runtime", "%s", what)
 	}
 	return in.err
 }
