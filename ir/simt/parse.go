@@ -14,7 +14,7 @@ import (
 // The text, in order; what stands in brackets may be left out, and testdata has all of it in use:
 //
 //	simt NAME
-//	...                                // the rest of the header, see package module
+//	...                              // the rest of the header, see package module
 //	kernel NAME [for DEVICE] [lines N N] {
 //	  host NAME: TYPE = EXPR           // over scalars, earlier host values, sms, l2bytes; scalar.N is the scalar where N is both
 //	  launch grid EXPR threads N [cluster N] [per_sm N] [shared BYTES] [tail]

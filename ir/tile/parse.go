@@ -8,7 +8,22 @@ import (
 	"github.com/gkc-lang/gkc/ir/text"
 )
 
-// Parse reads the text of a module. It checks the form only: Verify what comes from outside.
+// Parse reads the text of a module; what stands in brackets may be left out, and testdata has all of it in use. It checks the
+// form only: Verify what comes from outside.
+//
+//	tile NAME
+//	...                                          the rest of the header, see package module
+//	kernel NAME [lines N N] {
+//	  axis NAME: EXTENT                          an axis of tiles
+//	  grid i in E..E, j in E..E { }              loop|unroll i in E..E [down] [carry (VALUE = E -> NAME)] { [next NAME = E] }
+//	  if E { [yield VALUE = E] } [else { [yield NAME = E] }]
+//	  VALUE = load ARRAY[E, E] [where E else E]  store[AXES] ARRAY[E, E] [OP] <- E [where E]
+//	  VALUE = map E                              VALUE = dot NAME, NAME over AXES [into NAME]
+//	  VALUE = reduce OP NAME over AXES           VALUE = scan OP NAME over AXIS [reverse] [exclusive]
+//	  VALUE = move NAME                          phase                     check[AXES] SITE [E, E], E [of ARRAY]
+//	}
+//
+// VALUE is NAME[AXES]: TYPE [reg|shared], without the brackets where it has no axes; OP is sum, prod, max, min, any or all.
 func Parse(src string) (*Module, diag.List) {
 	sp, errs := syntax.New(src, syntax.IR)
 	if len(errs) > 0 {
