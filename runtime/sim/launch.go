@@ -160,10 +160,7 @@ func (h *host) content(g *globalMemory, call *data.Call) ([]byte, error) {
 	if g.Role != simt.Param {
 		return make([]byte, g.n*g.size), nil
 	}
-	name := g.As
-	if name == "" {
-		name = g.Name
-	}
+	name := g.CallerName()
 	in := call.Inputs[name]
 	switch {
 	case in == nil:
