@@ -24,7 +24,7 @@ func Emit(m *simt.Module) (out string, err error) {
 		}
 	}()
 	entries := Entries(m)
-	names, helpers := source.NewNames(append(slices.Clone(reserved), entries...)...), map[string]string{}
+	names, helpers := source.NewNames(append(slices.Clone(reserved()), entries...)...), map[string]string{}
 	var b strings.Builder
 	for i, k := range m.Kernels {
 		p := newPrinter(k, names.Inner(), helpers)
@@ -42,7 +42,7 @@ func Emit(m *simt.Module) (out string, err error) {
 
 // Entries are the names of the device functions, in the order of the kernels.
 func Entries(m *simt.Module) []string {
-	names := source.NewNames(reserved...)
+	names := source.NewNames(reserved()...)
 	out := make([]string, len(m.Kernels))
 	for i, k := range m.Kernels {
 		want := k.Name

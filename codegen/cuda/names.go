@@ -1,10 +1,15 @@
 package cuda
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // reserved are words that emitted names must not be: those of C++, those that the compiler or its headers define as macros, and
 // those of the prelude. Names of functions do no harm: a variable hides them, unless emitted code calls them.
-var reserved = append(strings.Fields(`
+var reserved = sync.OnceValue(func() []string { return append(strings.Fields(reservedWords), preludeNames()...) })
+
+const reservedWords = `
 alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl concept const
 const_cast consteval constexpr constinit continue co_await co_return co_yield decltype default delete do double dynamic_cast else
 enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator
@@ -22,4 +27,4 @@ CUDART_VERSION CUDA_VERSION CUDARTAPI
 fmodf fmod powf pow fmaf fma fabsf fabs fminf fmin fmaxf fmax atan2f atan2 rsqrtf rsqrt expf exp exp2f exp2 logf log log2f log2 log1pf
 log1p expm1f expm1 sinf sin cosf cos tanf tan tanhf tanh sinhf sinh coshf cosh asinf asin acosf acos atanf atan erff erf erfcf erfc
 floorf floor ceilf ceil rintf rint truncf trunc copysignf copysign atomicAdd atomicMin atomicMax atomicCAS atomicExch atomicAnd
-atomicOr`), preludeNames()...)
+atomicOr`
