@@ -109,18 +109,24 @@ func (f *faults) mapping(d *tensor.Map) {
 	f.out = append(f.out, rewriteDef(d, f.values.Rewrite))
 }
 
-// define adds the companion of a tensor, over those axes that its fault names.
+// define adds the companion of a tensor, over those axes that its fault names. Where another one is empty, there are no elements
+// to fail, and what the fault reads need not exist.
 func (f *faults) define(of *tensor.Tensor, free []ir.Span, g *ir.Expr, pos diag.Pos) *fault {
 	named := axesIn(g)
 	out := &fault{tensor: &tensor.Tensor{Name: f.names.fresh(of.Name + ".fault"), Type: ir.I64, Role: tensor.Temp, Pos: pos}}
-	def := &tensor.Map{Out: out.tensor, Pos: pos, Body: g}
+	def := &tensor.Map{Out: out.tensor, Pos: pos}
+	some := ir.True
 	for i, s := range free {
-		if named[s.Axis] {
+		switch {
+		case named[s.Axis]:
 			out.dims = append(out.dims, i)
 			out.tensor.Extents = append(out.tensor.Extents, of.Extents[i])
 			def.Free = append(def.Free, s)
+		case !knownPositive(extent(s)):
+			some = ir.And(some, ir.Lt(s.Lo, s.Hi))
 		}
 	}
+	def.Body = ir.If(some, g, noFault)
 	f.program.Temps = append(f.program.Temps, out.tensor)
 	f.out = append(f.out, def)
 	return out
