@@ -59,7 +59,7 @@ func (u *Unit) Text() string {
 	case Tile:
 		return u.Tile.String()
 	}
-	return simt.Print(u.Simt)
+	return u.Simt.String()
 }
 
 // Verify checks the unit against what its level allows.

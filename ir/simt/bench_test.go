@@ -23,7 +23,7 @@ func BenchmarkGolden(b *testing.B) {
 	})
 	b.Run("print", func(b *testing.B) {
 		for b.Loop() {
-			Print(m)
+			m.String()
 		}
 	})
 	b.Run("verify", func(b *testing.B) {

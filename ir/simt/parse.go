@@ -35,7 +35,7 @@ import (
 // (descriptor) of MEM; BAR is NAME[i], NAME[i]@rank or a word of the machine; FORM is vec n, matrix n or matrix.trans n; KEEP is
 // stream, keep first or keep last; ORDER is volatile, relaxed, acquire or release; OP is add, mul, max, min, or, and.
 
-// Parse reads what Print writes, and the shorthands that people write: several statements a line with ;, slices x[i:n] in
+// Parse reads what String writes, and the shorthands that people write: several statements a line with ;, slices x[i:n] in
 // stores, `-> name` for a register that is not declared yet. A module that was read is still to be verified.
 func Parse(src string) (*Module, error) {
 	p, errs := syntax.New(src, syntax.IR)

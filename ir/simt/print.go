@@ -10,8 +10,8 @@ import (
 	"github.com/gkc-lang/gkc/ir/text"
 )
 
-// Print writes a module as text that Parse reads back: all of it but the positions of statements.
-func Print(m *Module) string {
+// String writes a module as text that Parse reads back: all of it but the positions of statements.
+func (m *Module) String() string {
 	p := newPrinter()
 	p.out.WriteString(m.Text("simt"))
 	for _, k := range m.Kernels {

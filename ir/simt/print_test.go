@@ -84,10 +84,10 @@ func samePointer(path string, a, b reflect.Value, seen map[[2]uintptr]bool) stri
 // roundTrip prints, reads and prints again; text and structure must be the same.
 func roundTrip(t *testing.T, m *Module) string {
 	t.Helper()
-	text := Print(m)
+	text := m.String()
 	again, err := Parse(text)
 	require.NoError(t, err, text)
-	require.Equal(t, text, Print(again))
+	require.Equal(t, text, again.String())
 	require.Empty(t, same("module", reflect.ValueOf(m), reflect.ValueOf(again), map[[2]uintptr]bool{}), text)
 	return text
 }
@@ -118,13 +118,13 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text := Print(m)
+		text := m.String()
 		again, err := Parse(text)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if Print(again) != text {
-			t.Fatalf("%s\nbecame\n%s", text, Print(again))
+		if again.String() != text {
+			t.Fatalf("%s\nbecame\n%s", text, again.String())
 		}
 	})
 }
