@@ -23,7 +23,7 @@ func BenchmarkGolden(b *testing.B) {
 	})
 	b.Run("print", func(b *testing.B) {
 		for b.Loop() {
-			m.String()
+			_ = m.String()
 		}
 	})
 	b.Run("verify", func(b *testing.B) {
