@@ -20,6 +20,7 @@ type target struct {
 	example map[string]ir.Const
 	source  string // the file's text, for diagnoses
 	path    string
+	checked bool // gk text that was checked: IR text claims what the checker proves
 }
 
 func (t *target) signature() *data.Signature {
@@ -71,7 +72,7 @@ func (a *app) load(path, kernel string, set map[string]int64) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{unit: &passes.Unit{Level: passes.Tensor, Tensor: k.Program}, example: k.Example, source: src, path: path}, nil
+	return &target{unit: &passes.Unit{Level: passes.Tensor, Tensor: k.Program}, example: k.Example, source: src, path: path, checked: true}, nil
 }
 
 func (a *app) loadIR(path, src, kernel string, level passes.Level) (*target, error) {

@@ -156,14 +156,13 @@ func (c *runCmd) simulate(a *app, t *target, call *data.Call, name string) (*out
 	if err != nil {
 		return nil, usage("--device %s: %v", c.Device, err)
 	}
-	compiled := t.unit.Level != passes.Simt
 	if err := a.lower(t, c.options()); err != nil {
 		return nil, err
 	}
 	res, err := sim.Run(a.ctx, t.unit.Simt, dev, call, sim.Options{Seed: c.Seed, Steps: maxSteps})
 	var found sim.Mistakes
-	if errors.As(err, &found) && compiled && !t.unit.Trust {
-		return nil, reproducible(err, "simt", t.unit.Text()) // what the compiler makes has no such mistakes
+	if errors.As(err, &found) && t.checked && !t.unit.Trust {
+		return nil, reproducible(err, "simt", t.unit.Text()) // what becomes of a checked program has no such mistakes
 	}
 	if err != nil {
 		return nil, err
