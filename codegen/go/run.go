@@ -280,7 +280,7 @@ func (r *replies) text() string {
 func (c *call) fault(kernel string, code int, args []int64) error {
 	for _, k := range c.Module.Kernels {
 		if check := k.CheckOf(code); k.Name == kernel && check != nil {
-			return c.Module.Explain(k, check, args, func(a *simt.Array) []int { return c.shapes[a] })
+			return c.Module.Explain(simt.Fault{Kernel: kernel, Code: code, Args: args, Of: check.Of}, func(a *simt.Array) []int { return c.shapes[a] })
 		}
 	}
 	return diag.Errorf(diag.Pos{}, "runtime", "check %d of kernel %s failed", code, kernel)

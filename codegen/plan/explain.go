@@ -11,7 +11,7 @@ func (p *Plan) Explain(l *Launch, code int, args []int64, r *Resolved) error {
 	if code < 0 || code >= len(p.Sites) {
 		return diag.Errorf(diag.Pos{}, "runtime", "check %d of kernel %s failed", code, l.Kernel)
 	}
-	m := &simt.Module{} // as far as the text needs one
+	m := &simt.Header{} // as far as the text needs one
 	shapes, named := map[*simt.Array][]int{}, map[string]*simt.Array{}
 	for i, a := range p.Arrays {
 		x := &simt.Array{Name: a.Name, As: a.As, Extents: make([]*ir.Expr, len(a.Extents))}
@@ -23,12 +23,12 @@ func (p *Plan) Explain(l *Launch, code int, args []int64, r *Resolved) error {
 	for _, s := range p.Sites {
 		m.Sites = append(m.Sites, ir.Site{Kind: s.Kind, Tensor: s.Tensor, Dim: s.Dim, Text: s.Text, Pos: diag.Pos{Line: int32(s.Line), Col: int32(s.Column)}})
 	}
-	check := &simt.Check{Code: code}
+	fault := simt.Fault{Kernel: l.Kernel, Code: code, Args: args}
 	for _, c := range l.Checks {
 		if c.Code == code {
-			check.Of = named[c.Of]
+			fault.Of = named[c.Of]
 			break
 		}
 	}
-	return m.Explain(&simt.Kernel{Name: l.Kernel}, check, args, func(a *simt.Array) []int { return shapes[a] })
+	return m.Explain(fault, func(a *simt.Array) []int { return shapes[a] })
 }

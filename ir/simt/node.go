@@ -18,6 +18,7 @@ type Module struct {
 // What the level has in common with tile.
 type (
 	Header = module.Header
+	Fault  = module.Fault
 	Array  = module.Array
 	Role   = module.Role
 	Zero   = module.Zero

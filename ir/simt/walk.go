@@ -100,3 +100,13 @@ func ExprsOf(body []Stmt) []*ir.Expr {
 	Walk(body, func(s Stmt) { out = append(out, Exprs(s)...) })
 	return out
 }
+
+// CheckOf finds the first check of a kernel that reports a code; nil if there is none.
+func (k *Kernel) CheckOf(code int) (found *Check) {
+	Walk(k.Body, func(s Stmt) {
+		if c, ok := s.(*Check); ok && found == nil && c.Code == code {
+			found = c
+		}
+	})
+	return found
+}

@@ -2,11 +2,11 @@ package tile
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/module"
 )
 
 // MaxElements bounds the elements that one evaluation holds.
@@ -52,7 +52,7 @@ type evaluator struct {
 
 // memory is an array's elements.
 type memory struct {
-	shape []int64
+	shape []int
 	data  []ir.Const
 }
 
@@ -85,9 +85,9 @@ func (ev *evaluator) launch(call *data.Call) {
 		if a.Role != Param {
 			continue
 		}
-		in := call.Inputs[a.As]
+		in := call.Inputs[a.CallerName()]
 		if in == nil || in.Type != a.Type || in.Len() != len(mem.data) {
-			ev.fail(diag.Pos{}, "call", "%s is missing, or of another type or size than %s%v", a.As, a.Type, mem.shape)
+			ev.fail(diag.Pos{}, "call", "%s is missing, or of another type or size than %s%v", a.CallerName(), a.Type, mem.shape)
 		}
 		for i := range mem.data {
 			mem.data[i] = in.At(i)
@@ -103,12 +103,10 @@ func (ev *evaluator) allocate(a *Array) *memory {
 		if size < 0 {
 			ev.fail(diag.Pos{}, "call", "an extent of %s is %d, which is negative", a.Name, size)
 		}
-		mem.shape = append(mem.shape, size)
-		if n *= size; n > MaxElements {
-			break
-		}
+		mem.shape = append(mem.shape, int(size))
+		n = min(n*min(size, MaxElements+1), MaxElements+1)
 	}
-	if ev.held += int(min(n, MaxElements+1)); ev.held > MaxElements {
+	if ev.held += int(n); ev.held > MaxElements {
 		ev.fail(diag.Pos{}, "limit", "more than %d elements", MaxElements)
 	}
 	mem.data = make([]ir.Const, n)
@@ -122,18 +120,14 @@ func (ev *evaluator) results() map[string]*data.Array {
 			continue
 		}
 		mem := ev.arrays[a]
-		shape := make([]int, len(mem.shape))
-		for i, n := range mem.shape {
-			shape[i] = int(n)
-		}
-		arr := data.New(a.Type, shape...)
+		arr := data.New(a.Type, mem.shape...)
 		for i, v := range mem.data {
 			if a.Type.IsFloat() {
 				v = ir.FloatConst(ir.RoundTo(a.Type.Elem, v.Float()))
 			}
 			arr.Set(i, v)
 		}
-		out[a.As] = arr
+		out[a.CallerName()] = arr
 	}
 	return out
 }
@@ -260,10 +254,10 @@ func (ev *evaluator) element(a *Array, at []*ir.Expr, pos diag.Pos) (*memory, in
 	i := int64(0)
 	for d, x := range at {
 		v := ev.value(x).Int()
-		if v < 0 || v >= mem.shape[d] {
+		if v < 0 || v >= int64(mem.shape[d]) {
 			ev.fail(pos, "runtime", "index %d of %s is outside 0..%d (dimension %d) in kernel %s", v, a.Name, mem.shape[d], d+1, ev.here.Name)
 		}
-		i = i*mem.shape[d] + v
+		i = i*int64(mem.shape[d]) + v
 	}
 	return mem, i
 }
@@ -300,13 +294,9 @@ func (ev *evaluator) check(s *Check) {
 	if ev.value(s.Cond).Bool() {
 		return
 	}
-	site := ev.module.Sites[s.Code]
-	text := site.Kind
-	if len(s.Args) > 0 && site.Tensor != "" {
-		text = fmt.Sprintf("index %d of %s is outside its range (dimension %d)", ev.value(s.Args[0]).Int(), site.Tensor, site.Dim+1)
+	f := module.Fault{Kernel: ev.here.Name, Code: s.Code, Of: s.Of}
+	for _, x := range s.Args {
+		f.Args = append(f.Args, ev.value(x).Int())
 	}
-	if len(s.Args) > 1 {
-		text += fmt.Sprintf(" while computing element %d in kernel %s", ev.value(s.Args[1]).Int(), ev.here.Name)
-	}
-	ev.fail(site.Pos, "runtime", "%s", text)
+	panic(ev.module.Explain(f, func(a *Array) []int { return ev.arrays[a].shape }))
 }

@@ -195,5 +195,6 @@ func (l *launch) failureError(f *failure) error {
 	for i, a := range f.args {
 		args[i] = a.Int()
 	}
-	return l.module.Explain(l.kernel, f.check, args, func(a *simt.Array) []int { return l.memory[a].shape })
+	fault := simt.Fault{Kernel: l.kernel.Name, Code: f.check.Code, Args: args, Of: f.check.Of}
+	return l.module.Explain(fault, func(a *simt.Array) []int { return l.memory[a].shape })
 }
