@@ -1,42 +1,44 @@
 // Command cuda runs the conformance corpus on a GPU: every program through the plain lowering, emitted CUDA, NVRTC and the
 // driver, its results against the right ones, and calls that must fail against the simulator's words. Results are poisoned
-// before every run. It is no test, since a machine without a GPU would have to skip it:
+// before every run. Arguments FILE.simt:N=V,N=V are kernels in IR text, which run on the GPU and on the simulator. It is no test,
+// since a machine without a GPU would have to skip it:
 //
-//	go run ./bench/cuda -o bench/results/cuda_h200.json
+//	go run ./bench/cuda -o bench/results/cuda_h200.json ir/simt/testdata/golden/gemm.simt:M=129,N=264,K=136
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"os/exec"
+	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 
-	"github.com/gkc-lang/gkc/internal/conformance"
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/runtime/cuda"
 )
 
 func main() {
 	gpu := flag.Int("gpu", 0, "the number of the GPU")
-	parts := flag.Int("parts", runtime.NumCPU(), "processes: the compiler compiles one text at a time in each")
-	part := flag.Int("part", -1, "do only this part, and print a line for every run")
+	parts := flag.Int("parts", runtime.NumCPU(), "processes that compile")
+	part := flag.Int("part", -1, "only compile this part of the cases, and print the images")
+	arch := flag.String("arch", "", "for which target")
 	only := flag.String("only", "", "only cases whose group/name holds this")
 	out := flag.String("o", "", "a file for the verdicts")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	var err error
 	if *part >= 0 {
-		err = checkPart(context.Background(), os.Stdout, *gpu, *part, *parts, *only)
+		err = compilePart(os.Stdout, *arch, *only, *part, *parts)
 	} else {
-		err = checkAll(*gpu, *parts, *only, *out)
+		err = checkAll(ctx, *gpu, *parts, *only, *out, flag.Args())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cuda:", err)
@@ -44,92 +46,86 @@ func main() {
 	}
 }
 
-// report is what the verdicts add up to, as it is kept.
+// report is what is kept of a check.
 type report struct {
 	What     string             `json:"what"`
 	Command  string             `json:"command"`
 	GPU      string             `json:"gpu"`
 	Compiler string             `json:"compiler"`
+	ByHand   []string           `json:"by_hand,omitempty"` // kernels in IR text
 	Kernels  int                `json:"kernels"`
 	Runs     int                `json:"runs"`
 	Failing  int                `json:"failing_as_they_must"`
 	Launches int                `json:"launches"`
 	Micros   float64            `json:"launches_us"`
+	Left     int                `json:"cases_not_run"`
 	Wrong    map[string]string  `json:"wrong"`
 	Seconds  map[string]float64 `json:"seconds"`
 }
 
-// checkAll shares the cases among processes and adds up what they say.
-func checkAll(gpu, parts int, only, file string) error {
+func checkAll(ctx context.Context, gpu, parts int, only, file string, byHand []string) error {
 	start := time.Now()
-	r := &report{What: "every run of the conformance corpus on a GPU through runtime/cuda", Wrong: map[string]string{}, Seconds: map[string]float64{}}
-	r.Command = "go run ./bench/cuda"
-	if err := r.identify(gpu); err != nil {
+	k, err := newChecker(gpu)
+	if err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	var group sync.WaitGroup
-	for part := range parts {
-		group.Go(func() {
-			err := runPart(gpu, part, parts, only, func(v verdict) {
-				mu.Lock()
-				defer mu.Unlock()
-				r.add(v)
-			})
-			if err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				r.Wrong[fmt.Sprintf("part %d of %d", part, parts)] = err.Error()
-			}
-		})
-	}
-	group.Wait()
-	r.Seconds["all"] = time.Since(start).Seconds()
-	for _, id := range slices.Sorted(maps.Keys(r.Wrong)) {
-		fmt.Printf("%s: %s\n", id, r.Wrong[id])
-	}
-	fmt.Printf("%s, %s: %d runs of %d kernels, %d of them fail as they must, %d wrong; %d launches of %.1f ms together; %.1f s\n",
-		r.GPU, r.Compiler, r.Runs, r.Kernels, r.Failing, len(r.Wrong), r.Launches, r.Micros/1e3, r.Seconds["all"])
-	if err := r.write(file); err != nil {
+	defer k.dev.Close()
+	k.Command, k.ByHand = strings.Join(append([]string{"go run ./bench/cuda"}, byHand...), " "), byHand
+	cases, err := selected(only)
+	if err != nil {
 		return err
 	}
-	if len(r.Wrong) > 0 {
-		return fmt.Errorf("%d wrong", len(r.Wrong))
+	for _, arg := range byHand {
+		k.note(arg, k.byHand(ctx, arg))
+	}
+	k.Left = len(cases)
+	images, failed := compileAll(ctx, k.dev.Arch(), only, parts)
+	for img := range images {
+		if ctx.Err() == nil {
+			began := time.Now()
+			k.check(ctx, cases[img.Case], img)
+			k.Seconds["lowering, loading and running"] += time.Since(began).Seconds()
+			k.Left--
+		}
+	}
+	if err := failed(); err != nil {
+		k.Wrong["compiling"] = err.Error()
+	}
+	k.Seconds["all"] = time.Since(start).Seconds()
+	k.print()
+	if err := k.write(file); err != nil {
+		return err
+	}
+	if len(k.Wrong) > 0 || k.Left > 0 {
+		return fmt.Errorf("%d wrong, %d cases not run", len(k.Wrong), k.Left)
 	}
 	return nil
 }
 
-func (r *report) identify(gpu int) error {
+func newChecker(gpu int) (*checker, error) {
+	r := &report{What: "every run of the conformance corpus on a GPU through runtime/cuda", Wrong: map[string]string{}, Seconds: map[string]float64{}}
+	compiler, err := cuda.Compiler()
+	if err != nil {
+		return nil, err
+	}
+	simulated, err := device.Find("h200")
+	if err != nil {
+		return nil, err
+	}
 	dev, err := cuda.Open(gpu)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.GPU = dev.Facts().Name
-	if err := dev.Close(); err != nil {
-		return err
-	}
-	r.Compiler, err = cuda.Compiler()
-	return err
+	r.GPU, r.Compiler = dev.Facts().Name, compiler
+	return &checker{r, dev, simulated}, nil
 }
 
-func (r *report) add(v verdict) {
-	r.Seconds["compiling"] += v.Built
-	if v.Run < 0 {
-		r.Kernels++
-		if v.Wrong == "" {
-			return
-		}
-	} else {
-		r.Runs++
+func (r *report) print() {
+	for _, id := range slices.Sorted(maps.Keys(r.Wrong)) {
+		fmt.Printf("%s: %s\n", id, r.Wrong[id])
 	}
-	if v.Fails && v.Wrong == "" {
-		r.Failing++
-	}
-	r.Launches += v.Launches
-	r.Micros += v.Micros
-	if v.Wrong != "" {
-		r.Wrong[fmt.Sprintf("%s %d", v.Case, v.Run)] = v.Wrong
-	}
+	fmt.Printf("%s, %s: %d runs of %d kernels, %d of them fail as they must, %d wrong, %d cases not run; %d launches of %.1f ms together; %.1f s\n",
+		r.GPU, r.Compiler, r.Runs, r.Kernels, r.Failing, len(r.Wrong), r.Left, r.Launches, r.Micros/1e3, r.Seconds["all"])
 }
 
 func (r *report) write(file string) error {
@@ -142,37 +138,3 @@ func (r *report) write(file string) error {
 	}
 	return os.WriteFile(file, append(text, '\n'), 0o666)
 }
-
-// runPart does a part in a process of its own, so that a kernel that takes the device down takes only its part with it.
-func runPart(gpu, part, parts int, only string, each func(verdict)) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(self, "-gpu", fmt.Sprint(gpu), "-part", fmt.Sprint(part), "-parts", fmt.Sprint(parts), "-only", only)
-	cmd.Stderr = os.Stderr
-	lines, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	dec := json.NewDecoder(bufio.NewReader(lines))
-	for {
-		var v verdict
-		if err = dec.Decode(&v); err != nil {
-			break
-		}
-		each(v)
-	}
-	if err == io.EOF {
-		err = nil
-	}
-	if e := cmd.Wait(); e != nil {
-		err = e
-	}
-	return err
-}
-
-func selected(c *conformance.Case, only string) bool { return strings.Contains(c.ID(), only) }

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ type compiler struct{ *library }
 var openCompiler = sync.OnceValues(func() (compiler, error) { return compilerAt(compilerPaths()) })
 
 func compilerAt(paths []string) (compiler, error) {
+	loadBuiltins(paths)
 	l, tried := openLibrary(paths, []string{"nvrtcGetErrorString", "nvrtcVersion", "nvrtcCreateProgram", "nvrtcDestroyProgram", "nvrtcCompileProgram",
 		"nvrtcGetProgramLogSize", "nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN"})
 	if l == nil {
@@ -32,6 +34,18 @@ func compilerAt(paths []string) (compiler, error) {
 		return goString(*(**byte)(unsafe.Pointer(&r)))
 	}
 	return compiler{l}, nil
+}
+
+// loadBuiltins loads what NVRTC asks the system's loader for when it compiles: in Python's wheels it lies beside NVRTC, where the
+// loader does not look. Those that are of another version, or none, do no harm.
+func loadBuiltins(paths []string) {
+	for _, path := range paths {
+		if dir := filepath.Dir(path); dir != "." {
+			for _, builtins := range libraries([]string{dir}, "libnvrtc-builtins.so*") {
+				_, _ = purego.Dlopen(builtins, purego.RTLD_NOW|purego.RTLD_LOCAL)
+			}
+		}
+	}
 }
 
 func (c compiler) version() (string, error) {
