@@ -58,7 +58,7 @@ func TestMistakesInText(t *testing.T) {
 		"level a\nsize N: i64\nscalar N: i32":       "N is declared twice",
 		"level a\nwork x: f32[]\nparam x: f32[]":    "x is declared twice",
 		"level a\nparam x: f32[N]":                  "unknown name N",
-		"level a\nparam x: f32":                     "the extents",
+		"level a\nparam x: f32":                     "expected '['",
 		"level a\nscalar x: f16x2":                  "cannot be of type f16x2",
 		"level a\nsize N: i64 >= M":                 "unknown name M",
 		"level a\nsize N: i64\nsize M: i64 >= N":    "expected a number",

@@ -157,11 +157,7 @@ func (r *Reader) array(role Role) *Array {
 	if r.Arrays[t.Text] != nil {
 		r.Fail(t.Pos, "name", "%s is declared twice", t.Text)
 	}
-	a := &Array{Name: t.Text, As: t.Text, Type: typ, Role: role}
-	r.Expect("[", "'[' and the extents")
-	for _, n := range r.ExprList("]") {
-		a.Extents = append(a.Extents, r.Exprs.Index(n))
-	}
+	a := &Array{Name: t.Text, As: t.Text, Type: typ, Role: role, Extents: r.Values(ir.I64)}
 	if r.Accept("as") {
 		a.As = r.Name("the caller's name").Text
 	}

@@ -126,17 +126,6 @@ func (r *reader) special(_ *text.Reader, n *syntax.Node, _ ir.Type) *ir.Expr {
 // index reads an expression of any type; a bare number is of type hint.
 func (r *reader) index(hint ir.Type) *ir.Expr { return r.Exprs.Hint(r.Expr(), hint) }
 
-// list reads expressions between square brackets.
-func (r *reader) list(read func() *ir.Expr) []*ir.Expr {
-	var out []*ir.Expr
-	r.Expect("[", "'['")
-	r.List("]", func() { out = append(out, read()) })
-	r.Expect("]", "',' or ']'")
-	return out
-}
-
-func (r *reader) i64() *ir.Expr { return r.Value(ir.I64) }
-
 // number reads an integer from lo to hi.
 func (r *reader) number(what string, lo, hi int64) int {
 	t := r.Peek()

@@ -97,9 +97,9 @@ func (r *reader) tensorMap() {
 	t := r.Name("a name")
 	r.Expect("=", "'=' and an array")
 	m := &TensorMap{Name: t.Text, Of: r.ArrayUse()}
-	m.Dims = r.list(r.i64)
+	m.Dims = r.Values(ir.I64)
 	r.Expect("strides", "'strides'")
-	m.Strides = r.list(r.i64)
+	m.Strides = r.Values(ir.I64)
 	r.Expect("box", "'box'")
 	r.Expect("[", "'['")
 	r.List("]", func() { m.Box = append(m.Box, r.number("box", 1, 256)) })

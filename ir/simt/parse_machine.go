@@ -43,7 +43,7 @@ func (r *reader) copyEnd() Place {
 	r.Next()
 	p := Place{Map: m}
 	if r.Is("[") {
-		p.Coords = r.list(func() *ir.Expr { return r.Value(ir.I32) })
+		p.Coords = r.Values(ir.I32)
 	}
 	return p
 }

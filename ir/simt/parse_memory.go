@@ -166,9 +166,11 @@ func (r *reader) combine() *ir.Monoid {
 }
 
 // values reads one value, a slice of an array, or a list in brackets.
-func (r *reader) values(hint ir.Type) []*ir.Expr {
-	if r.Is("[") {
-		return r.list(func() *ir.Expr { return r.index(hint) })
+func (r *reader) values(hint ir.Type) (list []*ir.Expr) {
+	if r.Accept("[") {
+		r.List("]", func() { list = append(list, r.index(hint)) })
+		r.Expect("]", "',' or ']'")
+		return list
 	}
 	if reg := r.reg(r.Peek().Text); reg != nil && reg.Len > 0 && (r.sliceAhead() || r.PeekAt(1).Text != "[") {
 		s := r.slice()

@@ -128,6 +128,15 @@ func (l *Lines) Typed(what string) (syntax.Token, ir.Type) {
 // Value reads an expression of a type.
 func (l *Lines) Value(t ir.Type) *ir.Expr { return l.Exprs.Expr(l.Expr(), t) }
 
+// Values reads expressions of a type between square brackets.
+func (l *Lines) Values(t ir.Type) (out []*ir.Expr) {
+	l.Expect("[", "'['")
+	for _, n := range l.ExprList("]") {
+		out = append(out, l.Exprs.Expr(n, t))
+	}
+	return out
+}
+
 // Constant reads a number of a type.
 func (l *Lines) Constant(t ir.Type) *ir.Const {
 	pos := l.Peek().Pos

@@ -74,15 +74,6 @@ func (p *parser) inner(f func()) {
 	p.depth--
 }
 
-func (p *parser) exprs(want ir.Type) []*ir.Expr {
-	p.Expect("[", "'['")
-	var out []*ir.Expr
-	for _, n := range p.ExprList("]") {
-		out = append(out, p.Exprs.Expr(n, want))
-	}
-	return out
-}
-
 func (p *parser) module() *Module {
 	m := &Module{Header: p.Header("tile")}
 	for _, s := range m.Scalars {

@@ -45,7 +45,7 @@ func (p *parser) flag(word string) bool { return !p.Peek().First && p.Accept(wor
 
 func (p *parser) load(head Head, v *Value) Stmt {
 	s := &Load{Head: head, Out: v, From: p.ArrayUse()}
-	s.At = p.exprs(ir.I64)
+	s.At = p.Values(ir.I64)
 	if p.Accept("where") {
 		s.Where = p.Value(ir.Bool_)
 		p.Expect("else", "'else' and a value")
@@ -69,7 +69,7 @@ func (p *parser) dot(head Head, v *Value) Stmt {
 func (p *parser) store(head Head) Stmt {
 	p.Next()
 	s := &Store{Head: head, Axes: p.axes(), To: p.ArrayUse()}
-	s.At = p.exprs(ir.I64)
+	s.At = p.Values(ir.I64)
 	if !p.Is("<-") {
 		s.Op = p.monoid()
 	}
@@ -90,7 +90,7 @@ func (p *parser) check(head Head) Stmt {
 		p.Fail(t.Pos, "ir", "the code %d is no site", code)
 	}
 	s.Code = int(code)
-	s.Args = p.exprs(ir.I64)
+	s.Args = p.Values(ir.I64)
 	p.Expect(",", "','")
 	s.Cond = p.Value(ir.Bool_)
 	if p.Accept("of") {
