@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -25,11 +26,7 @@ import (
 func mapThreads(u *Unit) error {
 	out := &simt.Module{Header: u.Tile.Header}
 	for _, k := range u.Tile.Kernels {
-		lowered, err := kernelThreads(k)
-		if err != nil {
-			return err
-		}
-		out.Kernels = append(out.Kernels, lowered)
+		out.Kernels = append(out.Kernels, kernelThreads(k))
 	}
 	u.Simt = out
 	return nil
@@ -55,19 +52,12 @@ type threads struct {
 	single  bool // every thread does the same: only one stores
 }
 
-// unsupported is the panic of a construct that this lowering cannot give to threads.
-type unsupported string
+// unsupported ends the pass at a construct that this lowering cannot give to threads.
+func (t *threads) unsupported(format string, args ...any) {
+	panic(diag.Errorf(diag.Pos{}, "limit", "kernel %s: %s", t.in.Name, fmt.Sprintf(format, args...)))
+}
 
-func kernelThreads(k *tile.Kernel) (out *simt.Kernel, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			text, ok := r.(unsupported)
-			if !ok {
-				panic(r)
-			}
-			err = diag.Errorf(diag.Pos{}, "limit", "kernel %s: %s", k.Name, string(text))
-		}
-	}()
+func kernelThreads(k *tile.Kernel) *simt.Kernel {
 	t := &threads{
 		in: k, rename: map[ir.Ref]*ir.Expr{}, hosted: map[uint64][]hosted{}, known: map[*ir.Expr]bool{}, buffers: map[*tile.Array]*simt.Buffer{}, names: map[string]bool{}, counts: map[string]int{},
 		out: &simt.Kernel{Name: k.Name, Lines: k.Lines, Launch: simt.Launch{Threads: blockThreads}},
@@ -79,7 +69,7 @@ func kernelThreads(k *tile.Kernel) (out *simt.Kernel, err error) {
 	for _, b := range t.out.Global {
 		b.ReadOnly = !stores(t.out.Body, b)
 	}
-	return t.out, nil
+	return t.out
 }
 
 func stores(body []simt.Stmt, b *simt.Buffer) bool {
@@ -225,7 +215,7 @@ func (t *threads) lanes(axes []*ir.Axis, list []tile.Stmt) {
 		return
 	}
 	for _, s := range list {
-		effectsOnce(s, len(axes))
+		t.effectsOnce(s, len(axes))
 	}
 	points := ir.Int64(1)
 	extents := make([]*ir.Expr, len(axes))
@@ -251,10 +241,10 @@ func (t *threads) lanes(axes []*ir.Axis, list []tile.Stmt) {
 
 // effectsOnce refuses stores and checks that happen for fewer axes than the statements around them: they would happen again and
 // again.
-func effectsOnce(s tile.Stmt, axes int) {
+func (t *threads) effectsOnce(s tile.Stmt, axes int) {
 	refuse := func(own []*ir.Axis) {
 		if len(own) != axes {
-			panic(unsupported("a store or a check for fewer axes than the statements around it"))
+			t.unsupported("a store or a check for fewer axes than the statements around it")
 		}
 	}
 	switch s := s.(type) {
@@ -264,11 +254,11 @@ func effectsOnce(s tile.Stmt, axes int) {
 		refuse(s.Axes)
 	case *tile.Loop:
 		for _, c := range s.Body {
-			effectsOnce(c, axes)
+			t.effectsOnce(c, axes)
 		}
 	case *tile.If:
 		for _, c := range append(slices.Clone(s.Then), s.Else...) {
-			effectsOnce(c, axes)
+			t.effectsOnce(c, axes)
 		}
 	}
 }

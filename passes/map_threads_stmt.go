@@ -3,6 +3,7 @@ package passes
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/simt"
@@ -74,8 +75,13 @@ func (t *threads) stmt(s tile.Stmt) {
 	case *tile.If:
 		t.branch(s, t.stmts)
 	default:
-		panic(unsupported(fmt.Sprintf("%T has no lowering to threads that do one element each", s)))
+		t.unsupported("%s has no lowering to threads that do one element each", word(s))
 	}
+}
+
+// word is what the text calls a kind of statement.
+func word(s tile.Stmt) string {
+	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", s), "*tile."))
 }
 
 // once adds a statement with effects, under a condition, in one thread only where all do the same.
@@ -250,10 +256,10 @@ func (t *threads) name(e *ir.Expr) *ir.Expr {
 	if to := t.rename[e.Ref]; to != nil {
 		return to
 	}
-	if _, ok := e.Ref.(*simt.Value); ok {
-		return e
+	if _, ok := e.Ref.(*simt.Value); !ok {
+		t.unsupported("the value %s is used by other threads than those that computed it", e.Ref.RefName())
 	}
-	panic(unsupported("the value " + e.Ref.RefName() + " is used by other threads than those that computed it"))
+	return e
 }
 
 func (t *threads) scalarOnly(x *ir.Expr) bool {

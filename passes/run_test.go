@@ -102,7 +102,7 @@ func TestFailureCanBeReproduced(t *testing.T) {
 // TestWhatThreadsCannotDo is refused, and is no bug.
 func TestWhatThreadsCannotDo(t *testing.T) {
 	tests := []struct{ body, want string }{
-		{"y: f32 = reduce sum x over d\nstore Y[0] <- y", "Reduce has no lowering"},
+		{"y: f32 = reduce sum x over d\nstore Y[0] <- y", "reduce has no lowering"},
 		{"phase\nstore[d] Y[d] <- x", "the value x is used by other threads"},
 		{"if N.one == 0 {\nstore[d] Y[d] <- x\nstore Y[0] sum <- 1.0\n}", "fewer axes"},
 	}
