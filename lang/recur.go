@@ -135,7 +135,7 @@ func (k *kernel) emitRecur(f *stepping) {
 	}
 	for _, s := range f.members {
 		l := &k.low
-		d.Outs_ = append(d.Outs_, s.v.tensor)
+		d.Tensors = append(d.Tensors, s.v.tensor)
 		d.Free = append(d.Free, l.box(s.axes, -1))
 		d.Step = append(d.Step, s.step)
 		d.Bodies = append(d.Bodies, l.stored(s.value, s))

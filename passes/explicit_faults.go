@@ -235,7 +235,7 @@ func (f *faults) recur(d *tensor.Recur) {
 	}
 	// What reads these names has a fault from now on, so the bodies are looked at again.
 	f.memo, f.program.Sites = map[*ir.Expr]*ir.Expr{}, f.program.Sites[:sites]
-	for _, t := range d.Outs_ {
+	for _, t := range d.Tensors {
 		g := &fault{tensor: &tensor.Tensor{Name: f.names.fresh(t.Name + ".fault"), Type: ir.I64, Extents: t.Extents, Role: tensor.Temp, Pos: d.Pos}}
 		for i := range t.Extents {
 			g.dims = append(g.dims, i)
@@ -244,14 +244,14 @@ func (f *faults) recur(d *tensor.Recur) {
 		f.program.Temps = append(f.program.Temps, g.tensor)
 	}
 	out := &tensor.Recur{Back: d.Back, Pos: d.Pos}
-	for k, t := range d.Outs_ {
+	for k, t := range d.Tensors {
 		g := f.fault(d.Bodies[k])
 		if g == nil {
 			g = noFault
 		}
 		free, step := d.Free[k], d.Step[k]
 		own, back := freshSpans(free)
-		out.Outs_ = append(out.Outs_, t, f.of[t].tensor)
+		out.Tensors = append(out.Tensors, t, f.of[t].tensor)
 		out.Free = append(out.Free, free, own)
 		out.Step = append(out.Step, step, step)
 		out.Bodies = append(out.Bodies, f.values.Rewrite(d.Bodies[k]), rebind(g, back))

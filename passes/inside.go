@@ -25,7 +25,7 @@ func (r ranges) stepping(t *tensor.Tensor, dim int) bool {
 func rangesOf(d tensor.Def) ranges {
 	out := noRanges()
 	if recur, ok := d.(*tensor.Recur); ok {
-		for k, t := range recur.Outs_ {
+		for k, t := range recur.Tensors {
 			out.steps[t] = recur.Step[k]
 		}
 	}

@@ -27,7 +27,7 @@ type recurUse struct {
 
 func newRecurrence(d *tensor.Recur) *recurrence {
 	r := &recurrence{Recur: d, index: map[*tensor.Tensor]int{}}
-	for k, t := range d.Outs_ {
+	for k, t := range d.Tensors {
 		r.index[t] = k
 	}
 	for k, body := range d.Bodies {
@@ -88,7 +88,7 @@ func sample(x *ir.Expr, values map[ir.Ref]ir.Const) int64 {
 
 // findGrid looks for dimensions, one of each name, that every use carries over unchanged.
 func (r *recurrence) findGrid() {
-	taken := make([]map[int]bool, len(r.Outs_))
+	taken := make([]map[int]bool, len(r.Tensors))
 	for k := range taken {
 		taken[k] = map[int]bool{r.Step[k]: true}
 	}
@@ -107,7 +107,7 @@ func (r *recurrence) findGrid() {
 
 // spread starts with a dimension of Outs[0] and follows the uses to a dimension of every other name; nil if some use disagrees.
 func (r *recurrence) spread(dim int, taken []map[int]bool) []int {
-	group := make([]int, len(r.Outs_))
+	group := make([]int, len(r.Tensors))
 	for k := range group {
 		group[k] = -1
 	}
@@ -135,7 +135,7 @@ func (r *recurrence) spread(dim int, taken []map[int]bool) []int {
 			d = r.alike(dim, k, taken[k])
 			group[k] = d
 		}
-		if d < 0 || !ir.Equal(r.Outs_[k].Extents[d], r.Outs_[0].Extents[dim]) {
+		if d < 0 || !ir.Equal(r.Tensors[k].Extents[d], r.Tensors[0].Extents[dim]) {
 			return nil
 		}
 	}
@@ -179,8 +179,8 @@ func (r *recurrence) axisAt(u recurUse, dim int) int {
 
 // alike is a dimension of Outs[k] with the extent of dimension dim of Outs[0], for names that no use connects.
 func (r *recurrence) alike(dim, k int, taken map[int]bool) int {
-	for d, x := range r.Outs_[k].Extents {
-		if !taken[d] && ir.Equal(x, r.Outs_[0].Extents[dim]) {
+	for d, x := range r.Tensors[k].Extents {
+		if !taken[d] && ir.Equal(x, r.Tensors[0].Extents[dim]) {
 			return d
 		}
 	}
@@ -207,7 +207,7 @@ func (r *recurrence) inGrid(k, d int) bool {
 }
 
 func (r *recurrence) independent() bool {
-	for k := range r.Outs_ {
+	for k := range r.Tensors {
 		if len(r.coupled(k)) > 0 {
 			return false
 		}
@@ -217,7 +217,7 @@ func (r *recurrence) independent() bool {
 
 func (m *moduleMaker) recur(d *tensor.Recur) {
 	r := newRecurrence(d)
-	name := d.Outs_[0].Name
+	name := d.Tensors[0].Name
 	k := m.kernel(name, d.Pos)
 	b := &recurBuilder{recurrence: r, kernel: k, main: k.emitter()}
 	for _, g := range r.grid {
@@ -274,9 +274,9 @@ func without[T any](list []T, at int) []T {
 
 // carried hands every element to the next step in a value.
 func (b *recurBuilder) carried() {
-	now := make([]*ir.Expr, len(b.Outs_))
-	prior := make([]*ir.Expr, len(b.Outs_))
-	for k, out := range b.Outs_ {
+	now := make([]*ir.Expr, len(b.Tensors))
+	prior := make([]*ir.Expr, len(b.Tensors))
+	for k, out := range b.Tensors {
 		if b.From[k] == nil {
 			continue
 		}
@@ -291,7 +291,7 @@ func (b *recurBuilder) carried() {
 		b.loop.Carry = append(b.loop.Carry, c)
 	}
 	carry := 0
-	for k, out := range b.Outs_ {
+	for k, out := range b.Tensors {
 		e := b.arm(k, nil)
 		e.own = func(_ *emitter, x *ir.Expr) *ir.Expr {
 			of, ok := b.own(x)
@@ -316,12 +316,12 @@ func (b *recurBuilder) carried() {
 
 // meeting computes a step for all points of the block, which then meet.
 func (b *recurBuilder) meeting() {
-	for k, out := range b.Outs_ {
+	for k, out := range b.Tensors {
 		e := b.arm(k, b.tileAxes(k))
 		e.own = func(e *emitter, x *ir.Expr) *ir.Expr { return b.remember(e, k, x) }
 		e.store(b.Pos, b.kernel.module.array(out), e.subscripts(b.Free[k]), e.emit(b.Bodies[k]))
 		b.loop.Body = append(b.loop.Body, e.scope.body...)
-		if k == len(b.Outs_)-1 || b.readNow(k) {
+		if k == len(b.Tensors)-1 || b.readNow(k) {
 			b.loop.Body = append(b.loop.Body, &tile.Phase{Head: tile.Head{Pos: b.Pos}})
 		}
 	}
@@ -330,7 +330,7 @@ func (b *recurBuilder) meeting() {
 
 func (b *recurBuilder) tileAxes(k int) (out []*ir.Axis) {
 	for _, d := range b.coupled(k) {
-		a := &ir.Axis{Name: b.kernel.fresh(b.Free[k][d].Axis.Name), Extent: b.Outs_[k].Extents[d]}
+		a := &ir.Axis{Name: b.kernel.fresh(b.Free[k][d].Axis.Name), Extent: b.Tensors[k].Extents[d]}
 		b.kernel.out.Axes = append(b.kernel.out.Axes, a)
 		out = append(out, a)
 	}
@@ -355,7 +355,7 @@ func (b *recurBuilder) remember(e *emitter, in int, x *ir.Expr) *ir.Expr {
 	}
 	at := e.all(x.Args)
 	if !b.before(in, of, x) {
-		return e.load(b.Outs_[of], x.Pos, at)
+		return e.load(b.Tensors[of], x.Pos, at)
 	}
 	first := b.loop.Over[0].Lo
 	if b.Back {
@@ -364,8 +364,8 @@ func (b *recurBuilder) remember(e *emitter, in int, x *ir.Expr) *ir.Expr {
 	s := &tile.If{Head: tile.Head{Pos: x.Pos}, Cond: ir.Eq(ir.Name(b.step), first)}
 	phi := tile.Phi{}
 	s.Then = e.inner(func() { phi.Then = b.from(e, of, at) })
-	s.Else = e.inner(func() { phi.Else = e.load(b.Outs_[of], x.Pos, at) })
-	phi.Out = e.value(b.Outs_[of].Name, b.Outs_[of].Type)
+	s.Else = e.inner(func() { phi.Else = e.load(b.Tensors[of], x.Pos, at) })
+	phi.Out = e.value(b.Tensors[of].Name, b.Tensors[of].Type)
 	s.Outs = []tile.Phi{phi}
 	e.add(s)
 	return ir.Name(phi.Out)

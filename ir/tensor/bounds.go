@@ -123,10 +123,10 @@ func (b *bounds) define(d Def) {
 		})
 	case *Recur:
 		b.steps = map[*Tensor]int{}
-		for k, t := range d.Outs_ {
+		for k, t := range d.Tensors {
 			b.steps[t] = d.Step[k]
 		}
-		for k := range d.Outs_ {
+		for k := range d.Tensors {
 			b.within(d.Free[k], nil, func() { b.visit(d.Bodies[k]) })
 		}
 	case *Check:

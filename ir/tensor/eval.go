@@ -229,7 +229,7 @@ func axesOf(d Def, t *Tensor) []ir.Span {
 	case *Map:
 		return d.Free
 	case *Recur:
-		for k, out := range d.Outs_ {
+		for k, out := range d.Tensors {
 			if out == t {
 				return d.Free[k]
 			}

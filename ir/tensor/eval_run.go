@@ -166,7 +166,7 @@ func (ev *evaluator) evalRecur(r *Recur) error {
 	if r.Back {
 		st.before = 1
 	}
-	for k, t := range r.Outs_ {
+	for k, t := range r.Tensors {
 		if _, err := ev.allocate(t); err != nil {
 			return err
 		}
@@ -176,8 +176,8 @@ func (ev *evaluator) evalRecur(r *Recur) error {
 		}
 	}
 	var first, last int64
-	run := make([]func(step int64), len(r.Outs_))
-	for k, t := range r.Outs_ {
+	run := make([]func(step int64), len(r.Tensors))
+	for k, t := range r.Tensors {
 		out := ev.store[t]
 		c := ev.compiler(r.Free[k], r.Bodies[k])
 		c.step = st

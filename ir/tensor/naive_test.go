@@ -125,7 +125,7 @@ func (n *naive) def(d tensor.Def) {
 }
 
 func (n *naive) steps(d *tensor.Recur) {
-	for _, t := range d.Outs_ {
+	for _, t := range d.Tensors {
 		n.grid(t)
 	}
 	s := d.Free[0][d.Step[0]]
@@ -136,7 +136,7 @@ func (n *naive) steps(d *tensor.Recur) {
 		if d.Back {
 			t = hi - 1 - k
 		}
-		for j, out := range d.Outs_ {
+		for j, out := range d.Tensors {
 			spans := slices.Clone(d.Free[j])
 			spans[d.Step[j]] = ir.Span{Axis: spans[d.Step[j]].Axis, Lo: ir.Int64(t), Hi: ir.Int64(t + 1)}
 			e := env{}
@@ -345,7 +345,7 @@ func (n *naive) read(e *ir.Expr, in env) value {
 	}
 	g := n.store[r.Of]
 	if n.recur != nil {
-		if j := slices.Index(n.recur.Outs_, r.Of); j >= 0 {
+		if j := slices.Index(n.recur.Tensors, r.Of); j >= 0 {
 			d := n.recur.Step[j]
 			if x := index[d].c.Int(); x == -1 || x == g.shape[d] {
 				g = n.store[n.recur.From[j]]

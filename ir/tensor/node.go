@@ -143,18 +143,18 @@ type Scatter struct {
 	Pos   diag.Pos
 }
 
-// Recur defines its Outs together, step by step along one axis. Outs[k] has the box Free[k], in which Free[k][Step[k]] is the
-// stepping span, the same range for all. A read of one of the Outs inside a body is one at the current step of a name earlier
+// Recur defines its Tensors together, step by step along one axis. Tensors[k] has the box Free[k], in which Free[k][Step[k]] is the
+// stepping span, the same range for all. A read of one of the Tensors inside a body is one at the current step of a name earlier
 // in the list, or one at the step before (subscript axis-1, or axis+1 if Back): at the first step that is From[k], a tensor
 // without the stepping axis, read at the other subscripts.
 type Recur struct {
-	Outs_  []*Tensor
-	Free   [][]ir.Span
-	Step   []int
-	Back   bool
-	Bodies []*ir.Expr
-	From   []*Tensor // nil where no body reads the step before
-	Pos    diag.Pos
+	Tensors []*Tensor
+	Free    [][]ir.Span
+	Step    []int
+	Back    bool
+	Bodies  []*ir.Expr
+	From    []*Tensor // nil where no body reads the step before
+	Pos     diag.Pos
 }
 
 // Check demands that Fault is 0 for every element of Free. Otherwise the launch fails: the value is (site+1)<<48 plus the
@@ -168,7 +168,7 @@ type Check struct {
 
 func (m *Map) Outs() []*Tensor     { return []*Tensor{m.Out} }
 func (s *Scatter) Outs() []*Tensor { return []*Tensor{s.Out} }
-func (r *Recur) Outs() []*Tensor   { return r.Outs_ }
+func (r *Recur) Outs() []*Tensor   { return r.Tensors }
 func (c *Check) Outs() []*Tensor   { return nil }
 
 func (m *Map) Place() diag.Pos     { return m.Pos }

@@ -149,13 +149,13 @@ func (r *reader) recur() Def {
 	for !r.Is("}") {
 		r.leave(0)
 		pos := r.Peek().Pos
-		d.Outs_ = append(d.Outs_, r.find(r.defined, "what is defined, or '}'"))
+		d.Tensors = append(d.Tensors, r.find(r.defined, "what is defined, or '}'"))
 		free, step := r.box()
 		if step < 0 {
 			r.fail(pos, "one axis of a recurrence is marked with step")
 		}
 		d.Free, d.Step = append(d.Free, free), append(d.Step, step)
-		d.Bodies = append(d.Bodies, r.value(d.Outs_[len(d.Outs_)-1].Type))
+		d.Bodies = append(d.Bodies, r.value(d.Tensors[len(d.Tensors)-1].Type))
 		var from *Tensor
 		if r.Accept("from") {
 			from = r.find(r.reads, "the tensor of the values before the first step")

@@ -164,7 +164,7 @@ func (w *writer) recur(r *Recur) {
 		w.WriteString(" back")
 	}
 	w.WriteString(" {\n")
-	for k, t := range r.Outs_ {
+	for k, t := range r.Tensors {
 		w.WriteString("  ")
 		w.equation(t, r.Free[k], r.Step[k], r.Bodies[k])
 		if r.From[k] != nil {

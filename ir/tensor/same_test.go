@@ -121,8 +121,8 @@ func (c *comparer) def(a, b Def) {
 	case *Recur:
 		b := b.(*Recur)
 		c.value("recurrence", []any{a.Back, a.Step}, []any{b.Back, b.Step})
-		c.each("outs", len(a.Outs_), len(b.Outs_), func(k int) {
-			c.tensor(a.Outs_[k], b.Outs_[k])
+		c.each("outs", len(a.Tensors), len(b.Tensors), func(k int) {
+			c.tensor(a.Tensors[k], b.Tensors[k])
 			c.tensor(a.From[k], b.From[k])
 			c.spans(a.Free[k], b.Free[k])
 			c.expr(a.Bodies[k], b.Bodies[k])

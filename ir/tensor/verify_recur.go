@@ -10,22 +10,22 @@ type recurScope struct {
 }
 
 func (v *verifier) recurrence(r *Recur) {
-	n := len(r.Outs_)
+	n := len(r.Tensors)
 	v.need(n > 0 && len(r.Free) == n && len(r.Step) == n && len(r.Bodies) == n && len(r.From) == n, "a recurrence whose lists differ in length")
-	for k, out := range r.Outs_ {
+	for k, out := range r.Tensors {
 		v.begin(out)
 		v.need(r.Step[k] >= 0 && r.Step[k] < len(r.Free[k]), "no stepping axis")
 		v.known[out] = stepping
 		if k > 0 {
 			a, b := r.Free[0][r.Step[0]], r.Free[k][r.Step[k]]
-			v.need(ir.Equal(a.Lo, b.Lo) && ir.Equal(a.Hi, b.Hi), "its steps are not those of %s", r.Outs_[0].Name)
+			v.need(ir.Equal(a.Lo, b.Lo) && ir.Equal(a.Hi, b.Hi), "its steps are not those of %s", r.Tensors[0].Name)
 		}
 		if from := r.From[k]; from != nil {
 			v.need(v.known[from] == ready, "the values before the first step, %s, are not defined before", from.Name)
 			v.need(from.Type == out.Type && len(from.Extents) == len(out.Extents)-1, "the values before the first step, %s, have another type or rank", from.Name)
 		}
 	}
-	for k, out := range r.Outs_ {
+	for k, out := range r.Tensors {
 		v.where = out.Name
 		v.done = newChecked(nil)
 		v.recur = &recurScope{r, k, r.Free[k][r.Step[k]]}
@@ -34,7 +34,7 @@ func (v *verifier) recurrence(r *Recur) {
 		v.close(r.Free[k])
 	}
 	v.recur = nil
-	for _, out := range r.Outs_ {
+	for _, out := range r.Tensors {
 		v.known[out] = ready
 	}
 }
@@ -44,7 +44,7 @@ func (v *verifier) recurrence(r *Recur) {
 func (v *verifier) stepRead(t *Tensor, e *ir.Expr) {
 	s := v.recur
 	j := 0
-	for s.of.Outs_[j] != t {
+	for s.of.Tensors[j] != t {
 		j++
 	}
 	before := int64(-1)

@@ -105,7 +105,7 @@ func TestVerifyRejects(t *testing.T) {
 			e.Type = ir.F64
 			p.Defs[0].(*Map).Body = &e
 		}, "add of type f64, expected f32"},
-		"lists": {func(p *Program) { p.Defs[0] = &Recur{Outs_: p.Results} }, "whose lists differ in length"},
+		"lists": {func(p *Program) { p.Defs[0] = &Recur{Tensors: p.Results} }, "whose lists differ in length"},
 		"level": {func(p *Program) {
 			p.Defs[0].(*Map).Body = ir.NewExpr(&ir.Op{Name: "odd", Where: ir.AtSimt}, ir.F32, nil, p.Pos)
 		}, "odd has no meaning at this level"},
