@@ -22,7 +22,9 @@ import (
 //	    store y[r] <- sum.1
 func makeLoops(u *Unit) error {
 	p := u.Tensor
-	m := &moduleMaker{out: &tile.Module{Header: tile.Header{Name: p.Name, Scalars: p.Scalars, Order: p.Order, Where: p.Where, Sites: p.Sites}}, arrays: map[*tensor.Tensor]*tile.Array{}, taken: map[string]bool{}, kernels: map[string]bool{}, scalars: map[string]bool{}}
+	head := tile.Header{Name: p.Name, Scalars: p.Scalars, Order: p.Order, Where: p.Where, Sites: p.Sites}
+	m := &moduleMaker{out: &tile.Module{Header: head}, arrays: map[*tensor.Tensor]*tile.Array{}, taken: map[string]bool{},
+		kernels: map[string]bool{}, scalars: map[string]bool{}}
 	for _, s := range p.Scalars {
 		m.scalars[s.Name] = true
 	}

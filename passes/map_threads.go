@@ -59,7 +59,8 @@ func (t *threads) unsupported(format string, args ...any) {
 
 func kernelThreads(k *tile.Kernel) *simt.Kernel {
 	t := &threads{
-		in: k, rename: map[ir.Ref]*ir.Expr{}, hosted: map[uint64][]hosted{}, known: map[*ir.Expr]bool{}, buffers: map[*tile.Array]*simt.Buffer{}, names: map[string]bool{}, counts: map[string]int{},
+		in: k, rename: map[ir.Ref]*ir.Expr{}, hosted: map[uint64][]hosted{}, known: map[*ir.Expr]bool{},
+		buffers: map[*tile.Array]*simt.Buffer{}, names: map[string]bool{}, counts: map[string]int{},
 		out: &simt.Kernel{Name: k.Name, Lines: k.Lines, Launch: simt.Launch{Threads: blockThreads}},
 	}
 	grid := k.Body[0].(*tile.Loop)

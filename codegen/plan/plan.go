@@ -200,8 +200,7 @@ func (w *writer) scalar(s *ir.Scalar) Scalar {
 }
 
 func (w *writer) array(a *simt.Array) Array {
-	out := Array{Name: a.Name, Type: a.Type.String(), Extents: w.texts(a.Extents), Role: map[simt.Role]string{simt.Param: "param", simt.Result: "result", simt.Work: "work"}[a.Role]}
-	out.Zero = map[simt.Zero]string{simt.ZeroEach: "each", simt.ZeroOnce: "once"}[a.Zero]
+	out := Array{Name: a.Name, Type: a.Type.String(), Extents: w.texts(a.Extents), Role: a.Role.String(), Zero: a.Zero.String()}
 	if a.CallerName() != a.Name {
 		out.As = a.CallerName()
 	}
