@@ -84,6 +84,18 @@ type scratch struct {
 	low      lowering  // of definitions, one after the other
 	inferred inference // of statements
 	terms    []term    // a stock of terms to hand out
+	first    []term    // the stock that every kernel begins with: no term outlives its kernel
+}
+
+// kernelTerms is more than most kernels have.
+const kernelTerms = 128
+
+// reset begins with another kernel.
+func (s *scratch) reset() {
+	if s.first == nil {
+		s.first = make([]term, kernelTerms)
+	}
+	s.terms, s.low.memo = s.first, nil
 }
 
 func (c *checker) fail(pos diag.Pos, code, format string, args ...any) *diag.Diag {

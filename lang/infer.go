@@ -173,6 +173,9 @@ func (w *inference) note(r *extent, v *variable, dim int, pos diag.Pos, weak boo
 		r.lost = true
 		return
 	}
+	if r.uses == nil {
+		r.uses = make([]use, 0, 4)
+	}
 	r.uses = append(r.uses, u)
 }
 

@@ -36,7 +36,7 @@ func (c *checker) checkKernels() []*tensor.Program {
 }
 
 func (c *checker) kernel(ast *Kernel) *kernel {
-	c.low.memo = nil
+	c.reset()
 	return &kernel{checker: c, ast: ast, names: map[string]*symbol{}, results: map[string]*variable{}, sizes: map[string]bool{}, extents: map[*ir.Expr]bool{}}
 }
 
