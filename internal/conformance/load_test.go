@@ -1,11 +1,13 @@
 package conformance
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 )
 
@@ -40,15 +42,29 @@ func TestCompareFindsDifferences(t *testing.T) {
 				got[name] = a
 			}
 			assert.Empty(t, r.Compare(got), c.ID())
-			for _, a := range got {
-				if a.Len() > 0 {
-					a.SetBits(0, a.Bits(0)^1<<(a.Type.Bits()-2))
-					if a.Type.Bits() > 8 {
-						assert.NotEmpty(t, r.Compare(got), c.ID())
-					}
-					break
+			for name, a := range got {
+				if a.Len() == 0 {
+					continue
 				}
+				right := a.Bits(0)
+				a.Set(0, wrong(a))
+				assert.NotEmpty(t, r.Compare(got), "%s: %s", c.ID(), name)
+				a.SetBits(0, right)
 			}
 		}
 	}
+}
+
+// wrong is a value that is not what stands in the first element.
+func wrong(a *data.Array) ir.Const {
+	v := a.At(0)
+	switch {
+	case a.Type.IsFloat() && (v.Float() != v.Float() || math.Abs(v.Float()) > 1):
+		return ir.FloatConst(0)
+	case a.Type.IsFloat():
+		return ir.FloatConst(4)
+	case a.Type.IsBool():
+		return ir.BoolConst(!v.Bool())
+	}
+	return ir.IntConst(v.Int() ^ 1)
 }
