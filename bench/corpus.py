@@ -92,7 +92,7 @@ def compare(got, want, rtol, atol):
         bad = got != want
     else:
         with np.errstate(all="ignore"):
-            bad = ~((got == want) | (np.isnan(got) & np.isnan(want)) | (np.abs(got - want) <= atol + rtol * np.abs(want)))
+            bad = ~((got == want) | (np.isnan(got) & np.isnan(want)) | (np.isfinite(want) & (np.abs(got - want) <= atol + rtol * np.abs(want))))
     if not bad.any():
         return ""
     at = int(np.argmax(bad))

@@ -77,7 +77,7 @@ func difference(got *data.Array, want Expected, i int, rtol, atol float64) float
 		return 0
 	}
 	err := math.Abs(x - y)
-	if err <= atol+rtol*math.Abs(y) {
+	if err <= atol+rtol*math.Abs(y) && !math.IsInf(y, 0) { // no tolerance of infinity: it would allow anything
 		return 0
 	}
 	if err != err {
