@@ -62,16 +62,17 @@ func ParseAll(src string) ([]*Program, diag.List) {
 // reader holds what one program has declared so far.
 type reader struct {
 	text.Lines
-	prog    *Program
-	scalars map[string]*ir.Scalar
-	reads   map[string]*Tensor // what a read of a name means: the parameter where there is one
-	defined map[string]*Tensor // what a definition of a name means
-	header  []pending
-	scope   []*ir.Axis // innermost last; no two have one name
-	visible map[string]*ir.Axis
-	axes    map[string]*ir.Axis // of the definition at hand, by name
-	lets    map[string]*let
-	budget  int
+	prog     *Program
+	scalars  map[string]*ir.Scalar
+	reads    map[string]*Tensor // what a read of a name means: the parameter where there is one
+	defined  map[string]*Tensor // what a definition of a name means
+	header   []pending
+	promised []syntax.Token // parameters without extents: scalars
+	scope    []*ir.Axis     // innermost last; no two have one name
+	visible  map[string]*ir.Axis
+	axes     map[string]*ir.Axis // of the definition at hand, by name
+	lets     map[string]*let
+	budget   int
 }
 
 // pending is a declared tensor whose extents wait for the sizes.
@@ -92,6 +93,11 @@ func (r *reader) program() *Program {
 	r.head()
 	for r.Is("size") || r.Is("scalar") {
 		r.scalar()
+	}
+	for _, name := range r.promised {
+		if s := r.scalars[name.Text]; s == nil || s.IsSize {
+			r.fail(name.Pos, "the parameter %s has no extents, and no line 'scalar %s: …'", name.Text, name.Text)
+		}
 	}
 	r.closeHeader()
 	for r.Peek().Kind != syntax.End && !r.Is("tensor") {
@@ -114,6 +120,8 @@ func (r *reader) head() {
 		p.Order = append(p.Order, name.Text)
 		if r.Is("[") {
 			p.Params = append(p.Params, r.tensor(name, ty, Param))
+		} else {
+			r.promised = append(r.promised, name)
 		}
 	})
 	r.Expect(")", "',' or ')'")

@@ -50,7 +50,7 @@ func TestVerifyText(t *testing.T) {
 		{head + temps + y + "recur {\n d[i in 0..N step] = d[i - 1] from I\n}", "another type or rank"},
 		{head + temps + "recur {\n d[i in 0..N step] = 1.0\n Y[i in 0..M step] = d[i]\n}", "its steps are not those of d"},
 		{head + temps + "recur {\n d[i in 0..N step] = Y[i]\n Y[i in 0..N step] = 1.0\n}", "Y[i] at the current step, which is computed later"},
-		{"tensor k(X: f32[N], N: i64) -> (Y: f32[N])\nsize N: i64\n" + y, "N is no parameter, or stands twice"},
+		{"tensor k(X: f32[N], N: i64) -> (Y: f32[N])\nsize N: i64\n" + y, "the parameter N has no extents, and no line 'scalar N: …'"},
 		{"tensor k(X: f32[N]) -> (Y: f32[N])\nsize N: i64\nscalar a: f32\n" + y, "the parameter a is missing"},
 		{"tensor k(X: f32[N]) -> (Y: f32[N])\nsize N: i32\n" + y, "expected i64"},
 		{"tensor k() -> (Y: f32[])\nsize N: i64 default 4\ndef Y[] = 1.0", "a size with a default"},
