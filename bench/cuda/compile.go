@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gkc-lang/gkc"
@@ -61,23 +61,27 @@ func lowered(c *conformance.Case) (*gkc.Kernel, *simt.Module, error) {
 	return nil, nil, fmt.Errorf("no kernel %s", c.Kernel)
 }
 
-// compilePart compiles every parts-th case, and writes the images.
-func compilePart(w io.Writer, arch, only string, part, parts int) error {
+// serve compiles the cases whose numbers it reads, and writes the images.
+func serve(r io.Reader, w io.Writer, arch, only string) error {
 	cases, err := selected(only)
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(w)
-	for i := part; i < len(cases); i += parts {
-		img := image{Case: i}
-		if img.Image, err = img.compile(cases[i], arch); err != nil {
+	in, out := json.NewDecoder(r), json.NewEncoder(w)
+	for {
+		var img image
+		if err := in.Decode(&img.Case); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if img.Image, err = img.compile(cases[img.Case], arch); err != nil {
 			img.Wrong = err.Error()
 		}
 		if err := out.Encode(img); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 func (img *image) compile(c *conformance.Case, arch string) ([]byte, error) {
@@ -94,13 +98,15 @@ func (img *image) compile(c *conformance.Case, arch string) ([]byte, error) {
 	return cuda.Compile(m.Name+".cu", text, arch)
 }
 
-// compileAll shares the cases among processes, since the CUDA compiler compiles one text at a time in each.
-func compileAll(ctx context.Context, arch, only string, parts int) (images chan image, failed func() error) {
+// compileAll has n cases compiled by several processes, since the CUDA compiler compiles one text at a time in each. Each gets the
+// next case when it is done with one.
+func compileAll(ctx context.Context, arch, only string, n, processes int) (images chan image, failed func() error) {
 	images = make(chan image, 64)
-	errs := make([]error, parts)
+	errs := make([]error, processes)
+	var next atomic.Int64
 	var group sync.WaitGroup
-	for part := range parts {
-		group.Go(func() { errs[part] = compileIn(ctx, arch, only, part, parts, images) })
+	for p := range processes {
+		group.Go(func() { errs[p] = compileIn(ctx, arch, only, n, &next, images) })
 	}
 	go func() {
 		group.Wait()
@@ -109,33 +115,40 @@ func compileAll(ctx context.Context, arch, only string, parts int) (images chan 
 	return images, func() error { return errors.Join(errs...) }
 }
 
-func compileIn(ctx context.Context, arch, only string, part, parts int, images chan<- image) error {
+func compileIn(ctx context.Context, arch, only string, n int, next *atomic.Int64, images chan<- image) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, self, "-arch", arch, "-only", only, "-part", fmt.Sprint(part), "-parts", fmt.Sprint(parts))
+	cmd := exec.CommandContext(ctx, self, "-serve", "-arch", arch, "-only", only)
 	cmd.Stderr = os.Stderr
-	lines, err := cmd.StdoutPipe()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bufio.NewReader(lines))
+	requests, replies := json.NewEncoder(in), json.NewDecoder(out)
 	for err == nil {
+		i := int(next.Add(1) - 1)
+		if i >= n {
+			break
+		}
 		var img image
-		if err = dec.Decode(&img); err == nil {
-			select {
-			case images <- img:
-			case <-ctx.Done():
-				err = ctx.Err()
-			}
+		if err = requests.Encode(i); err == nil {
+			err = replies.Decode(&img)
+		}
+		if err == nil {
+			images <- img
+		} else {
+			err = fmt.Errorf("case %d: %w", i, err)
 		}
 	}
-	if err == io.EOF {
-		err = nil
-	}
+	_ = in.Close()
 	return errors.Join(err, cmd.Wait())
 }

@@ -26,19 +26,19 @@ import (
 
 func main() {
 	gpu := flag.Int("gpu", 0, "the number of the GPU")
-	parts := flag.Int("parts", runtime.NumCPU(), "processes that compile")
-	part := flag.Int("part", -1, "only compile this part of the cases, and print the images")
+	processes := flag.Int("processes", runtime.NumCPU(), "processes that compile")
+	serves := flag.Bool("serve", false, "compile the cases whose numbers come over the input")
 	arch := flag.String("arch", "", "for which target")
 	only := flag.String("only", "", "only cases whose group/name holds this")
 	out := flag.String("o", "", "a file for the verdicts")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var err error
-	if *part >= 0 {
-		err = compilePart(os.Stdout, *arch, *only, *part, *parts)
+	if *serves {
+		err = serve(os.Stdin, os.Stdout, *arch, *only)
 	} else {
-		err = checkAll(ctx, *gpu, *parts, *only, *out, flag.Args())
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		err = checkAll(ctx, *gpu, *processes, *only, *out, flag.Args())
+		stop()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cuda:", err)
@@ -58,12 +58,12 @@ type report struct {
 	Failing  int                `json:"failing_as_they_must"`
 	Launches int                `json:"launches"`
 	Micros   float64            `json:"launches_us"`
-	Left     int                `json:"cases_not_run"`
+	Left     []string           `json:"cases_not_run"`
 	Wrong    map[string]string  `json:"wrong"`
 	Seconds  map[string]float64 `json:"seconds"`
 }
 
-func checkAll(ctx context.Context, gpu, parts int, only, file string, byHand []string) error {
+func checkAll(ctx context.Context, gpu, processes int, only, file string, byHand []string) error {
 	start := time.Now()
 	k, err := newChecker(gpu)
 	if err != nil {
@@ -78,16 +78,20 @@ func checkAll(ctx context.Context, gpu, parts int, only, file string, byHand []s
 	for _, arg := range byHand {
 		k.note(arg, k.byHand(ctx, arg))
 	}
-	k.Left = len(cases)
-	images, failed := compileAll(ctx, k.dev.Arch(), only, parts)
+	left := map[string]bool{}
+	for _, c := range cases {
+		left[c.ID()] = true
+	}
+	images, failed := compileAll(ctx, k.dev.Arch(), only, len(cases), processes)
 	for img := range images {
 		if ctx.Err() == nil {
 			began := time.Now()
 			k.check(ctx, cases[img.Case], img)
 			k.Seconds["lowering, loading and running"] += time.Since(began).Seconds()
-			k.Left--
+			delete(left, cases[img.Case].ID())
 		}
 	}
+	k.Left = slices.Sorted(maps.Keys(left))
 	if err := failed(); err != nil {
 		k.Wrong["compiling"] = err.Error()
 	}
@@ -96,8 +100,8 @@ func checkAll(ctx context.Context, gpu, parts int, only, file string, byHand []s
 	if err := k.write(file); err != nil {
 		return err
 	}
-	if len(k.Wrong) > 0 || k.Left > 0 {
-		return fmt.Errorf("%d wrong, %d cases not run", len(k.Wrong), k.Left)
+	if len(k.Wrong)+len(k.Left) > 0 {
+		return fmt.Errorf("%d wrong, %d cases not run", len(k.Wrong), len(k.Left))
 	}
 	return nil
 }
@@ -125,7 +129,7 @@ func (r *report) print() {
 		fmt.Printf("%s: %s\n", id, r.Wrong[id])
 	}
 	fmt.Printf("%s, %s: %d runs of %d kernels, %d of them fail as they must, %d wrong, %d cases not run; %d launches of %.1f ms together; %.1f s\n",
-		r.GPU, r.Compiler, r.Runs, r.Kernels, r.Failing, len(r.Wrong), r.Left, r.Launches, r.Micros/1e3, r.Seconds["all"])
+		r.GPU, r.Compiler, r.Runs, r.Kernels, r.Failing, len(r.Wrong), len(r.Left), r.Launches, r.Micros/1e3, r.Seconds["all"])
 }
 
 func (r *report) write(file string) error {
