@@ -132,6 +132,8 @@ func TestWrongUse(t *testing.T) {
 		{exitUsage, "--kernel", []string{"run", "two.gk"}},
 		{exitUsage, "abacus", []string{"run", "saxpy.gk", "--device", "abacus"}},
 		{exitUsage, "pdp11", []string{"run", "saxpy.gk", "--device", "sim:pdp11"}},
+		{exitUsage, "cuda:N", []string{"run", "saxpy.gk", "--device", "cuda:first"}},
+		{exitUsage, "CUDA", []string{"run", "saxpy.gk", "--device", "cuda:99"}},
 		{exitUsage, "NAME=NUMBER", []string{"run", "saxpy.gk", "--set", "N"}},
 		{exitUsage, "ptx", []string{"build", "saxpy.gk", "--emit", "ptx"}},
 		{exitWrong, "Q", []string{"run", "saxpy.gk", "--set", "Q=3"}},
