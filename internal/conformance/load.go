@@ -157,7 +157,7 @@ func loadCase(dir string) (*Case, error) {
 	if err := readJSON(filepath.Join(dir, "case.json"), &f); err != nil {
 		return nil, err
 	}
-	arrays, err := npy.ReadArchive(filepath.Join(dir, "data.npz"))
+	arrays, err := readArchive(filepath.Join(dir, "data.npz"))
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}

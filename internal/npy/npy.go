@@ -1,8 +1,7 @@
-// Package npy reads and writes numpy's .npy files and .npz archives.
+// Package npy reads and writes numpy's .npy files.
 package npy
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"fmt"
@@ -184,27 +183,4 @@ func WriteFile(path string, a *data.Array) error {
 		return err
 	}
 	return atomicfile.Write(path, b.Bytes())
-}
-
-// ReadArchive reads all arrays of a .npz file.
-func ReadArchive(path string) (map[string]*data.Array, error) {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	defer z.Close()
-	out := map[string]*data.Array{}
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		a, err := Read(r)
-		r.Close()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", path, f.Name, err)
-		}
-		out[strings.TrimSuffix(f.Name, ".npy")] = a
-	}
-	return out, nil
 }
