@@ -74,10 +74,17 @@ func (f *formatter) short(start, end int) bool {
 	return !f.commented(start+1, end) && f.width(start, end) <= formatWidth
 }
 
-// oneLine reports whether tokens stand on one line and may stay there.
-func (f *formatter) oneLine(start, end int) bool {
+// oneLine reports whether tokens stand on one line and may stay there with the semicolons that the parts, which begin at starts,
+// have between them when it is printed.
+func (f *formatter) oneLine(start, end int, starts []int) bool {
 	t := f.p.Tokens
-	return t[start].Pos.Line == t[end-1].Pos.Line && f.short(start, end)
+	added := 0
+	for i, s := range starts {
+		if i > 0 && t[s-1].Text != ";" {
+			added++
+		}
+	}
+	return t[start].Pos.Line == t[end-1].Pos.Line && f.short(start, end) && f.width(start, end)+added <= formatWidth
 }
 
 // item prints the declaration of the tokens from start up to end.
@@ -85,11 +92,11 @@ func (f *formatter) item(item Item, start, end int) {
 	long := false
 	switch item := item.(type) {
 	case *Kernel:
-		long = len(item.Where) > 0 || !f.oneLine(start, end)
+		long = len(item.Where) > 0 || !f.oneLine(start, end, f.starts(len(item.Body), func(i int) diag.Pos { return item.Body[i].Pos }))
 		f.newline(0, f.apart(long))
 		f.kernel(item, start, end, !long)
 	case *Func:
-		long = !f.oneLine(start, end)
+		long = !f.oneLine(start, end, f.steps(item, start, end))
 		f.newline(0, f.apart(long))
 		f.function(item, start, end, !long)
 	default:
@@ -115,12 +122,21 @@ func (f *formatter) function(item *Func, start, end int, oneLine bool) {
 		return
 	}
 	f.emitFlat(start, open+1)
+	f.body(f.steps(item, start, end), end-1, oneLine)
+}
+
+// steps are where the local names and the return of a function begin; none where its body is one expression.
+func (f *formatter) steps(item *Func, start, end int) []int {
+	open := f.p.Match(f.find("(", start, end)) + 1
+	if f.p.Tokens[open].Text != "{" {
+		return nil
+	}
 	lets := f.starts(len(item.Lets), func(i int) diag.Pos { return item.Lets[i].Pos })
 	from := open + 1
 	if len(lets) > 0 {
 		from = lets[len(lets)-1]
 	}
-	f.body(append(lets, f.find("return", from, end)), end-1, oneLine)
+	return append(lets, f.find("return", from, end))
 }
 
 func (f *formatter) kernel(k *Kernel, start, end int, oneLine bool) {
