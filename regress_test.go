@@ -2,6 +2,7 @@ package gkc_test
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -97,5 +98,36 @@ func TestRegressions(t *testing.T) {
 	for i, c := range regressions {
 		require.NoError(t, outcomes[i].Err, c.name)
 		assert.Equal(t, c.want, outcomes[i].Results[c.result], c.name)
+	}
+}
+
+// A result may be small where what its accumulator holds on the way is not: then nothing is known of it.
+func TestBoundsOfPartialResults(t *testing.T) {
+	kernels, errs := gkc.Compile("k.gk", `kernel k(X: f32[A], S: f32) -> (P: f64, Z: f64, R: f64) { P = prod[i](X[i]) * S Z = sum[i](X[i]) R = prod[i](X[i] / S) }`, nil)
+	require.Empty(t, errs)
+	p := kernels[0].Program
+	for _, c := range []struct {
+		x                []float64
+		scale            float64
+		prod, sum, ratio bool // known
+	}{
+		{[]float64{2, 3, 0.5}, 1, true, true, true},
+		{[]float64{1e30, 1e30, 0}, 1, false, true, false},
+		{[]float64{1e30, 1e30, 1}, 1e30, false, true, true},
+		{[]float64{3e38, 3e38, -3e38}, 1e38, false, false, true},
+	} {
+		x := data.New(ir.F32, len(c.x))
+		for i, v := range c.x {
+			x.Set(i, ir.FloatConst(ir.RoundTo(ir.F32.Elem, v)))
+		}
+		scale := ir.FloatConst(ir.RoundTo(ir.F32.Elem, c.scale))
+		call, err := data.Bind(p.Signature(), data.Given{Inputs: map[string]*data.Array{"X": x}, Values: map[string]ir.Const{"S": scale}})
+		require.NoError(t, err)
+		bounds := map[string]*data.Array{}
+		_, err = tensor.Eval(p, call, tensor.EvalOptions{Bound: bounds})
+		require.NoError(t, err)
+		for name, known := range map[string]bool{"P": c.prod, "Z": c.sum, "R": c.ratio} {
+			assert.Equal(t, known, !math.IsInf(bounds[name].Float(0), 1), "%s of %v", name, c)
+		}
 	}
 }

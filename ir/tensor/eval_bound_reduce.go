@@ -13,21 +13,55 @@ type growth struct {
 	n        int64
 	unit     float64
 	product  float64 // of a product: the value so far
+	// What partial results may reach on the way, in some order: of a product in powers of 2, up by the factors above 1 and down
+	// by those below.
+	up, down float64
+	infinite bool    // a factor is
+	acc      ir.Type // of floats; none of integers
 }
 
-// total is the bound of a sum of n terms: in any order a term takes part in at most n roundings.
-func (g *growth) total() float64 { return g.err + float64(g.n)*g.unit*g.absolute }
+// total is the bound of a sum of n terms: in any order a term takes part in at most n roundings. Where a partial result may leave
+// the accumulator's range, anything may come out.
+func (g *growth) total() float64 {
+	err := g.err + float64(g.n)*g.unit*g.absolute
+	if !g.acc.IsValid() {
+		return err
+	}
+	_, tiny := unit(g.acc)
+	switch highest := largest(g.acc); {
+	case g.absolute > highest || g.up >= math.Log2(highest):
+		return anything
+	case g.down < -math.Log2(tiny):
+		return err
+	case g.infinite:
+		return anything
+	}
+	return err + tiny*math.Exp2(g.up)
+}
+
+// factor notes what a factor does to partial products.
+func (g *growth) factor(x, err float64) {
+	switch a := math.Abs(x); {
+	case math.IsInf(a, 0):
+		g.infinite = true
+	case a+err > 1:
+		g.up += math.Log2(a + err)
+	case a > 0:
+		g.down -= math.Log2(a)
+	}
+}
 
 // grower is how one more element x, whose bound is in the frame, adds to the bound.
 func grower(m *ir.Monoid, acc ir.Type) func(f *frame, g *growth, x float64) {
-	u := 0.0
+	u, float := 0.0, ir.Type{}
 	if acc.IsFloat() {
 		u, _ = unit(acc)
+		float = acc
 	}
 	switch m {
 	case ir.Sum:
 		return func(f *frame, g *growth, x float64) {
-			g.unit, g.n = u, g.n+1
+			g.unit, g.acc, g.n = u, float, g.n+1
 			g.err += f.err
 			if a := math.Abs(x) + f.err; !math.IsInf(a, 0) && a == a {
 				g.absolute += a
@@ -37,6 +71,9 @@ func grower(m *ir.Monoid, acc ir.Type) func(f *frame, g *growth, x float64) {
 		return func(f *frame, g *growth, x float64) {
 			if g.n++; g.n == 1 && g.product == 0 {
 				g.product = 1
+			}
+			if g.acc = float; float.IsValid() {
+				g.factor(x, f.err)
 			}
 			a, b := math.Abs(g.product), math.Abs(x)
 			g.product *= x
