@@ -103,7 +103,7 @@ func TestRegressions(t *testing.T) {
 
 // A result may be small where what its accumulator holds on the way is not: then nothing is known of it.
 func TestBoundsOfPartialResults(t *testing.T) {
-	kernels, errs := gkc.Compile("k.gk", `kernel k(X: f32[A], S: f32) -> (P: f64, Z: f64, R: f64) { P = prod[i](X[i]) * S Z = sum[i](X[i]) R = prod[i](X[i] / S) }`, nil)
+	kernels, errs := gkc.Compile("k.gk", `kernel k(X: f32[A], S: f32) -> (P: f64, Z: f64, R: f64, C: f64) { P = prod[i](X[i]) * S C = cos(P) Z = sum[i](X[i]) R = prod[i](X[i] / S) }`, nil)
 	require.Empty(t, errs)
 	p := kernels[0].Program
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestBoundsOfPartialResults(t *testing.T) {
 		bounds := map[string]*data.Array{}
 		_, err = tensor.Eval(p, call, tensor.EvalOptions{Bound: bounds})
 		require.NoError(t, err)
-		for name, known := range map[string]bool{"P": c.prod, "Z": c.sum, "R": c.ratio} {
+		for name, known := range map[string]bool{"P": c.prod, "C": c.prod, "Z": c.sum, "R": c.ratio} {
 			assert.Equal(t, known, !math.IsInf(bounds[name].Float(0), 1), "%s of %v", name, c)
 		}
 	}

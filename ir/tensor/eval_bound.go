@@ -150,6 +150,9 @@ func bring(op *ir.Op, mean func([3]float64) float64, x operands, y float64) floa
 	case ir.OpMin, ir.OpMax:
 		return math.Max(ea, eb)
 	case ir.OpSin, ir.OpCos:
+		if ea == anything { // an infinity, too
+			return anything
+		}
 		return math.Min(ea, 2)
 	case ir.OpRem, ir.OpMod:
 		return bringMod(op, x)
