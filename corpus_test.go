@@ -15,7 +15,6 @@ import (
 	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/codegen/go"
 	"github.com/gkc-lang/gkc/internal/conformance"
-	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/simt"
@@ -65,24 +64,11 @@ func corpusJobs(t *testing.T, lower bool) []*job {
 		for i := range c.Runs {
 			r := &c.Runs[i]
 			j := &job{id: fmt.Sprintf("%s %d", c.ID(), i), run: r, program: k.Program, module: m}
-			j.call, j.err = data.Bind(k.Program.Signature(), given(k.Program, r))
+			j.call, j.err = r.Bind(k.Program.Signature())
 			jobs = append(jobs, j)
 		}
 	}
 	return jobs
-}
-
-func given(p *tensor.Program, r *conformance.Run) data.Given {
-	g := data.Given{Set: map[string]int64{}, Values: map[string]ir.Const{}, Inputs: r.Inputs}
-	for name, v := range r.Set {
-		g.Set[name] = v
-	}
-	for name, v := range r.Values {
-		if s := p.Signature().Scalar(name); s != nil {
-			g.Values[name] = v.As(s.Type)
-		}
-	}
-	return g
 }
 
 func kernelNamed(kernels []*gkc.Kernel, name string) *gkc.Kernel {

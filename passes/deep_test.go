@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gkc-lang/gkc/internal/conformance"
-	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/ir/tile"
@@ -34,7 +33,7 @@ func TestEveryPassKeepsTheAnswer(t *testing.T) {
 			if r.Fails || size(r) > deepElements {
 				continue
 			}
-			call, err := bind(p, r)
+			call, err := r.Bind(p.Signature())
 			require.NoError(t, err, "%s %d", c.ID(), i)
 			u := &passes.Unit{Level: passes.Tensor, Tensor: p}
 			run := passes.Options{To: passes.Tile, Dump: func(pass, _ string) {
@@ -65,15 +64,4 @@ func size(r *conformance.Run) int {
 		n += o.Values.Len()
 	}
 	return n
-}
-
-func bind(p *tensor.Program, r *conformance.Run) (*data.Call, error) {
-	sig := p.Signature()
-	given := data.Given{Set: r.Set, Inputs: r.Inputs, Values: map[string]ir.Const{}}
-	for name, v := range r.Values {
-		if s := sig.Scalar(name); s != nil {
-			given.Values[name] = v.As(s.Type)
-		}
-	}
-	return data.Bind(sig, given)
 }

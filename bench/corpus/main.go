@@ -122,7 +122,7 @@ func (x *exporter) kernel(c *conformance.Case) error {
 		p := plan.Of(m)
 		for i := range c.Runs {
 			r := &c.Runs[i]
-			call, err := data.Bind(k.Program.Signature(), given(k, r))
+			call, err := r.Bind(k.Program.Signature())
 			if err != nil {
 				continue // refused before a launch
 			}
@@ -134,16 +134,6 @@ func (x *exporter) kernel(c *conformance.Case) error {
 		}
 	}
 	return nil
-}
-
-func given(k *gkc.Kernel, r *conformance.Run) data.Given {
-	g := data.Given{Set: r.Set, Values: map[string]ir.Const{}, Inputs: r.Inputs}
-	for name, v := range r.Values {
-		if s := k.Program.Signature().Scalar(name); s != nil {
-			g.Values[name] = v.As(s.Type)
-		}
-	}
-	return g
 }
 
 func (x *exporter) run(j *job, p *plan.Plan, r *conformance.Run, call *data.Call) error {

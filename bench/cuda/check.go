@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/internal/conformance"
-	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/simt"
@@ -42,7 +40,7 @@ func (k *checker) check(ctx context.Context, c *conformance.Case, img image) {
 	defer p.Close()
 	k.Kernels++
 	for i := range c.Runs {
-		call, err := data.Bind(kernel.Program.Signature(), given(kernel, &c.Runs[i]))
+		call, err := c.Runs[i].Bind(kernel.Program.Signature())
 		if err != nil {
 			continue // refused before a launch
 		}
@@ -79,14 +77,4 @@ func (k *checker) run(ctx context.Context, m *simt.Module, p *cuda.Program, call
 		return fmt.Errorf("%s", strings.Join(wrong, "; "))
 	}
 	return nil
-}
-
-func given(k *gkc.Kernel, r *conformance.Run) data.Given {
-	g := data.Given{Set: r.Set, Values: map[string]ir.Const{}, Inputs: r.Inputs}
-	for name, v := range r.Values {
-		if s := k.Program.Signature().Scalar(name); s != nil {
-			g.Values[name] = v.As(s.Type)
-		}
-	}
-	return g
 }

@@ -39,6 +39,17 @@ type Run struct {
 	Mention    []string // of a failing call: each entry holds alternatives separated by |
 }
 
+// Bind makes the run's call of a kernel. A failing run may fail here.
+func (r *Run) Bind(sig *data.Signature) (*data.Call, error) {
+	given := data.Given{Set: r.Set, Values: map[string]ir.Const{}, Inputs: r.Inputs}
+	for name, v := range r.Values {
+		if s := sig.Scalar(name); s != nil {
+			given.Values[name] = v.As(s.Type)
+		}
+	}
+	return data.Bind(sig, given)
+}
+
 // Expected is a right result: the dtype and shape that the kernel has, and the values before the last rounding.
 type Expected struct {
 	Type   ir.Type

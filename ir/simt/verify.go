@@ -12,7 +12,10 @@ import (
 
 // Verify checks the invariants of the level. What it finds is a mistake of who made the module, or of who wrote its text.
 func Verify(m *Module) error {
-	v := verifier{m: m}
+	v := verifier{m: m, arrays: map[*Array]bool{}}
+	for _, a := range m.Arrays {
+		v.arrays[a] = true
+	}
 	v.module()
 	for _, k := range m.Kernels {
 		v.kernel(k)
@@ -38,12 +41,13 @@ type verifier struct {
 	unset   map[*Reg]bool     // registers that may not have a value yet
 	trail   []*Reg            // those that got one, in order
 	loops   []unrolled
-	copies  float64      // at most, of the body that the unrolled loops around make
-	arms    int          // Roles around
-	steps   int          // of the walk in inflight.go
-	fuel    int          // left for subscripts of registers
-	own     map[any]bool // arrays, maps and barriers that the kernel may use
-	laidOut bool         // the layouts can be looked into
+	copies  float64         // at most, of the body that the unrolled loops around make
+	arms    int             // Roles around
+	steps   int             // of the walk in inflight.go
+	fuel    int             // left for subscripts of registers
+	arrays  map[*Array]bool // of the module
+	own     map[any]bool    // maps and barriers that the kernel may use
+	laidOut bool            // the layouts can be looked into
 	facts   *Facts
 	align   *alignment
 }
@@ -98,9 +102,6 @@ func (v *verifier) kernel(k *Kernel) {
 	v.visible, v.names, v.typed = map[ir.Ref]bool{}, map[string]bool{}, map[*ir.Expr]bool{}
 	v.unset, v.trail, v.loops, v.copies, v.arms = map[*Reg]bool{}, nil, nil, 1, 0
 	v.align, v.fuel, v.own = alignmentOf(k), maxSubscripts, map[any]bool{}
-	for _, a := range v.m.Arrays {
-		v.own[a] = true
-	}
 	v.hosts()
 	v.memory()
 	v.bars()
@@ -165,7 +166,7 @@ func (v *verifier) hosts() {
 func (v *verifier) tensorMap(t *TensorMap) {
 	v.take(t.Name)
 	v.own[t] = true
-	if !v.require(t.Of != nil && v.own[t.Of], "map %s is of no array of the module", t.Name) {
+	if !v.require(t.Of != nil && v.arrays[t.Of], "map %s is of no array of the module", t.Name) {
 		return
 	}
 	n := len(t.Dims)

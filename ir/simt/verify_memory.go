@@ -13,7 +13,7 @@ func (v *verifier) memory() {
 		v.take(b.Name)
 		v.visible[b] = true
 		v.require(b.Space == Global, "buffer %s is listed as global", b.Name)
-		if !v.require(b.Array != nil && v.own[b.Array], "buffer %s is bound to no array of the module", b.Name) {
+		if !v.require(b.Array != nil && v.arrays[b.Array], "buffer %s is bound to no array of the module", b.Name) {
 			continue
 		}
 		v.require(holds(b.Type, b.Array.Type), "buffer %s of type %s is bound to %s of type %s", b.Name, b.Type, b.Array.Name, b.Array.Type)

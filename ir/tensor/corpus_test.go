@@ -7,22 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gkc-lang/gkc/internal/conformance"
-	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/lang"
 )
 
 // bind makes the call of a run.
-func bind(p *tensor.Program, r conformance.Run) (*data.Call, error) {
-	given := data.Given{Set: r.Set, Inputs: r.Inputs, Values: map[string]ir.Const{}}
-	for name, v := range r.Values {
-		if s := p.Signature().Scalar(name); s != nil {
-			given.Values[name] = v.As(s.Type)
-		}
-	}
-	return data.Bind(p.Signature(), given)
-}
 
 // eachRun calls f for every run of the corpus whose program compiles and whose call is accepted, as a test of its own.
 func eachRun(t *testing.T, f func(t *testing.T, p *tensor.Program, call *data.Call, r conformance.Run)) {
@@ -40,7 +30,7 @@ func eachRun(t *testing.T, f func(t *testing.T, p *tensor.Program, call *data.Ca
 				}
 				p := unit.Kernel(c.Kernel)
 				require.NotNil(t, p)
-				call, err := bind(p, r)
+				call, err := r.Bind(p.Signature())
 				if err != nil {
 					require.True(t, r.Fails && conformance.Lacks(err.Error(), r.Mention) == nil, "run %d: %v", i, err)
 					continue
