@@ -45,6 +45,8 @@ var mayImport = map[string][]string{
 	"cmd/gkc":              {"*"},
 	"bench/corpus":         {"*"},
 	"bench/cuda":           {"*"},
+	"bench/job":            {"codegen/plan", "ir"},
+	"bench/peers":          {"*"},
 	"internal/golden":      {},
 	"internal/test":        {},
 }

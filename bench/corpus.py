@@ -5,7 +5,6 @@ Outputs and workspace are poisoned before each run. Prints a line per wrong run 
 """
 import argparse
 import ctypes
-import glob
 import gzip
 import json
 import multiprocessing
@@ -14,63 +13,10 @@ import sys
 import time
 import numpy as np
 
-BYTES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "f8e4m3": 1, "f8e5m2": 1, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u64": 8, "u32": 4, "u16": 2, "u8": 1, "bool": 1}
+from gpu import BYTES, FAILURE, Driver, compile_one
+
 NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "u2", "f8e4m3": "u1", "f8e5m2": "u1", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u64": "u8", "u32": "u4",
          "u16": "u2", "u8": "u1", "bool": "u1"}
-
-
-def library(pattern):
-    for root in ("/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib", "/usr/lib/x86_64-linux-gnu", *(os.path.join(p, "nvidia/*/lib") for p in sys.path)):
-        found = sorted(glob.glob(os.path.join(root, pattern)))
-        if found:
-            return ctypes.CDLL(found[-1])
-    return ctypes.CDLL(pattern.rstrip("*"))
-
-
-def compile_one(path):
-    """CUDA text to a cubin; returns its path, bytes (None where it fails) and the compiler's log."""
-    rtc = library("libnvrtc.so*")
-    with open(path, "rb") as f:
-        text = f.read()
-    prog = ctypes.c_void_p()
-    assert rtc.nvrtcCreateProgram(ctypes.byref(prog), text, os.path.basename(path).encode(), 0, None, None) == 0
-    options = [b"--gpu-architecture=sm_90a", b"--std=c++17"]
-    rc = rtc.nvrtcCompileProgram(prog, len(options), (ctypes.c_char_p * len(options))(*options))
-    size = ctypes.c_size_t()
-    rtc.nvrtcGetProgramLogSize(prog, ctypes.byref(size))
-    log = ctypes.create_string_buffer(size.value)
-    rtc.nvrtcGetProgramLog(prog, log)
-    if rc:
-        return path, None, log.value.decode(errors="replace")
-    rtc.nvrtcGetCUBINSize(prog, ctypes.byref(size))
-    image = ctypes.create_string_buffer(size.value)
-    rtc.nvrtcGetCUBIN(prog, image)
-    return path, image.raw, log.value.decode(errors="replace")
-
-
-class Driver:
-    def __init__(self):
-        self.lib = library("libcuda.so.1")
-        self.call("cuInit", 0)
-        dev, ctx = ctypes.c_int(), ctypes.c_void_p()
-        self.call("cuDeviceGet", ctypes.byref(dev), 0)
-        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(ctx), dev)
-        self.call("cuCtxSetCurrent", ctx)
-
-    def call(self, name, *args):
-        rc = getattr(self.lib, name)(*args)
-        if rc:
-            raise RuntimeError(f"{name}: error {rc}")
-
-    def alloc(self, size):
-        p = ctypes.c_uint64()
-        self.call("cuMemAlloc_v2", ctypes.byref(p), ctypes.c_size_t(max(size, 16)))
-        return p
-
-    def module(self, image):
-        m = ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(m), image)
-        return m
 
 
 def values(raw, dtype):
@@ -102,9 +48,9 @@ def compare(got, want, rtol, atol):
 def run(gpu, module, job, data):
     """Launches a run; returns what is wrong with it, or nothing."""
     pointers = []
-    failure = gpu.alloc(64)
+    failure = gpu.alloc(FAILURE)
     try:
-        gpu.call("cuMemsetD8_v2", failure, 0, ctypes.c_size_t(64))
+        gpu.call("cuMemsetD8_v2", failure, 0, ctypes.c_size_t(FAILURE))
         for a in job["arrays"]:
             size = a["len"] * BYTES[a["type"]]
             p = gpu.alloc(size)
@@ -112,22 +58,11 @@ def run(gpu, module, job, data):
             gpu.call("cuMemsetD8_v2", p, 0 if a["zero"] else 0xFF, ctypes.c_size_t(max(size, 16)))
             if a["input"] >= 0 and size:
                 gpu.call("cuMemcpyHtoD_v2", p, data[a["input"]:a["input"] + size], ctypes.c_size_t(size))
-        for l in job["launches"]:
-            if l["grid"] == 0:
-                continue
-            f = ctypes.c_void_p()
-            gpu.call("cuModuleGetFunction", ctypes.byref(f), module, l["entry"].encode())
-            args = []
-            for a in l["args"]:
-                if isinstance(a, list):
-                    args.append((ctypes.c_ubyte * 8)(*a[1].to_bytes(8, "little")))
-                else:
-                    args.append(failure if "failure" in a else pointers[a["array"]])
-            table = (ctypes.c_void_p * max(len(args), 1))(*(ctypes.addressof(a) for a in args))
-            gpu.call("cuLaunchKernel", f, l["grid"], 1, 1, l["threads"], 1, 1, l["shared"], None, table, None)
+        for go in gpu.prepare(module, job["launches"], pointers, failure):
+            go(None)
         gpu.call("cuCtxSynchronize")
-        record = ctypes.create_string_buffer(64)
-        gpu.call("cuMemcpyDtoH_v2", record, failure, ctypes.c_size_t(64))
+        record = ctypes.create_string_buffer(FAILURE)
+        gpu.call("cuMemcpyDtoH_v2", record, failure, ctypes.c_size_t(FAILURE))
         failed = any(record.raw)
         if job["fails"] or failed:
             return "" if failed and job["fails"] else "a check failed" if failed else "no check failed, one had to"

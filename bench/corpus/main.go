@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/gkc-lang/gkc"
+	"github.com/gkc-lang/gkc/bench/job"
 	"github.com/gkc-lang/gkc/codegen/cuda"
 	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/internal/conformance"
@@ -31,37 +32,26 @@ func main() {
 
 // array is one array of a run: bytes of its input, or of its right result as float64 or int64, in data.bin.
 type array struct {
-	Name   string `json:"name"`
-	Type   string `json:"type"`
-	Len    int64  `json:"len"`
-	Zero   bool   `json:"zero"`
-	Input  int64  `json:"input"`  // offset, or -1
-	Expect int64  `json:"expect"` // offset, or -1
+	job.Array
+	Input  int64 `json:"input"`  // offset, or -1
+	Expect int64 `json:"expect"` // offset, or -1
 }
 
-type launch struct {
-	Entry   string `json:"entry"`
-	Grid    int64  `json:"grid"`
-	Threads int    `json:"threads"`
-	Shared  int    `json:"shared"`
-	Args    []any  `json:"args"` // [bytes, bits] of a value, {"array": n}, {"failure": true}
-}
-
-type job struct {
-	ID       string   `json:"id"`
-	Module   string   `json:"module"`
-	Fails    bool     `json:"fails"`
-	RTol     float64  `json:"rtol"`
-	ATol     float64  `json:"atol"`
-	Arrays   []array  `json:"arrays"`
-	Launches []launch `json:"launches"`
+type runJob struct {
+	ID       string       `json:"id"`
+	Module   string       `json:"module"`
+	Fails    bool         `json:"fails"`
+	RTol     float64      `json:"rtol"`
+	ATol     float64      `json:"atol"`
+	Arrays   []array      `json:"arrays"`
+	Launches []job.Launch `json:"launches"`
 }
 
 type exporter struct {
 	dir  string
 	data io.Writer
 	size int64
-	jobs []job
+	jobs []runJob
 }
 
 func export(dir string) error {
@@ -126,7 +116,7 @@ func (x *exporter) kernel(c *conformance.Case) error {
 			if err != nil {
 				continue // refused before a launch
 			}
-			j := job{ID: fmt.Sprintf("%s %d", c.ID(), i), Module: name, Fails: r.Fails, RTol: r.RTol, ATol: r.ATol}
+			j := runJob{ID: fmt.Sprintf("%s %d", c.ID(), i), Module: name, Fails: r.Fails, RTol: r.RTol, ATol: r.ATol}
 			if err := x.run(&j, p, r, call); err != nil {
 				return err
 			}
@@ -136,65 +126,25 @@ func (x *exporter) kernel(c *conformance.Case) error {
 	return nil
 }
 
-func (x *exporter) run(j *job, p *plan.Plan, r *conformance.Run, call *data.Call) error {
+func (x *exporter) run(j *runJob, p *plan.Plan, r *conformance.Run, call *data.Call) error {
 	dev, err := device.Find("h200")
 	if err != nil {
 		return err
 	}
-	resolved, err := p.Resolve(call.Scalars, plan.Device{SMs: int64(dev.SMs), L2Bytes: dev.L2Bytes()})
+	arrays, launches, err := job.Of(p, call.Scalars, plan.Device{SMs: int64(dev.SMs), L2Bytes: dev.L2Bytes()})
 	if err != nil {
 		return err
 	}
-	index := map[string]int{}
-	for i, a := range p.Arrays {
-		index[a.Name] = i
-		n := int64(1)
-		for _, e := range resolved.Extents[i] {
-			n *= e
-		}
-		as := a.As
-		if as == "" {
-			as = a.Name
-		}
-		out := array{Name: as, Type: a.Type, Len: n, Zero: a.Zero != "", Input: -1, Expect: -1}
+	j.Launches = launches
+	for _, a := range arrays {
+		out := array{Array: a, Input: -1, Expect: -1}
 		switch {
 		case a.Role == "param":
-			out.Input = x.write(call.Inputs[as].Data)
+			out.Input = x.write(call.Inputs[a.Name].Data)
 		case a.Role == "result" && !r.Fails:
-			out.Expect = x.expected(r.Outputs[as])
+			out.Expect = x.expected(r.Outputs[a.Name])
 		}
 		j.Arrays = append(j.Arrays, out)
-	}
-	for i, l := range p.Launches {
-		n := resolved.Launches[i]
-		out := launch{Entry: l.Entry, Grid: n.Grid, Threads: l.Threads, Shared: l.Shared, Args: []any{}}
-		types := map[string]ir.Type{}
-		for _, v := range l.Values {
-			types[v.Name], _ = ir.TypeByName(v.Type)
-		}
-		for _, s := range p.Scalars {
-			if _, hidden := types[s.Name]; !hidden {
-				types[s.Name], _ = ir.TypeByName(s.Type)
-			}
-		}
-		for _, a := range l.Args {
-			switch {
-			case a.Value != "":
-				v, ok := n.Values[a.Value]
-				if !ok {
-					v = call.Scalars[a.Value]
-				}
-				t := types[a.Value]
-				out.Args = append(out.Args, []uint64{uint64(t.Bytes()), ir.ToBits(t, v)})
-			case a.Array != "":
-				out.Args = append(out.Args, map[string]int{"array": index[a.Array]})
-			case a.Failure:
-				out.Args = append(out.Args, map[string]bool{"failure": true})
-			default:
-				return fmt.Errorf("an argument that this command does not know: %+v", a)
-			}
-		}
-		j.Launches = append(j.Launches, out)
 	}
 	return nil
 }

@@ -91,7 +91,8 @@ func checkAll(ctx context.Context, gpu, processes int, only, file string, byHand
 			delete(left, cases[img.Case].ID())
 		}
 	}
-	k.Left = slices.Sorted(maps.Keys(left))
+	k.Left = slices.AppendSeq([]string{}, maps.Keys(left))
+	slices.Sort(k.Left)
 	if err := failed(); err != nil {
 		k.Wrong["compiling"] = err.Error()
 	}
