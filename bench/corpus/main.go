@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/bench/job"
@@ -23,8 +24,9 @@ import (
 
 func main() {
 	dir := flag.String("o", "corpus", "where the files go")
+	only := flag.String("only", "", "only cases whose group/name holds this")
 	flag.Parse()
-	if err := export(*dir); err != nil {
+	if err := export(*dir, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "corpus:", err)
 		os.Exit(1)
 	}
@@ -54,7 +56,7 @@ type exporter struct {
 	jobs []runJob
 }
 
-func export(dir string) error {
+func export(dir, only string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -70,6 +72,9 @@ func export(dir string) error {
 		return err
 	}
 	for _, c := range cases {
+		if !strings.Contains(c.ID(), only) {
+			continue
+		}
 		if err := x.kernel(c); err != nil {
 			return fmt.Errorf("%s: %w", c.ID(), err)
 		}
