@@ -103,6 +103,7 @@ func TestNames(t *testing.T) {
 
 func TestMacros(t *testing.T) {
 	checkWrong(t, []wrong{
+		{"kernel k(x: f32[N]) -> ‹() {}", "syntax"},
 		{"func f(a) = a + ‹b", "name"},
 		{"func f(a) = a kernel k(x: f32[N]) -> r: f32[N] { r[b] = ‹f(x[b], 1) }", "arity"},
 		{"func ‹f(a) = f(a)", "cycle"},

@@ -27,7 +27,10 @@ func (r *reader) head(k *Kernel) {
 	p.Expect("(", "'(' and parameters")
 	k.Params = r.params(k)
 	p.Expect("->", "'->' and results")
-	if p.Accept("(") {
+	if pos := p.Peek().Pos; p.Accept("(") {
+		if p.Is(")") {
+			p.Fail(pos, "syntax", "%s has no results: a kernel computes at least one tensor", k.Name)
+		}
 		k.Results = r.params(k)
 	} else {
 		start := p.At

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/internal/atomicfile"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/lang"
+	"github.com/gkc-lang/gkc/passes"
 )
 
 type checkCmd struct {
-	Files []string `arg:"" help:"gk files."`
+	Files []string `arg:"" help:"gk files, or IR text."`
 	Set   []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
 	JSON  bool     `name:"json" help:"A JSON object a line: file, line, column, severity, code, message, fix."`
 }
@@ -29,7 +32,7 @@ func (c *checkCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		_, errs := gkc.Compile(path, src, set)
+		errs := mistakes(path, src, set)
 		wrong = wrong || errs.HasErrors()
 		if c.JSON {
 			err = writeJSON(a, errs)
@@ -44,6 +47,20 @@ func (c *checkCmd) Run(a *app) error {
 		return reported{exitWrong}
 	}
 	return nil
+}
+
+// mistakes of a file of any level.
+func mistakes(path, src string, set map[string]int64) diag.List {
+	level, ok := passes.LevelByName(strings.TrimPrefix(filepath.Ext(path), "."))
+	if !ok {
+		_, errs := gkc.Compile(path, src, set)
+		return errs
+	}
+	unit, err := passes.ParseUnit(level, src)
+	if err == nil {
+		err = unit.Verify()
+	}
+	return irMistakes(path, err)
 }
 
 // jsonDiag is a diagnosis as gkc check --json prints it.

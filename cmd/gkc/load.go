@@ -91,9 +91,15 @@ func (a *app) loadIR(path, src, kernel string, level passes.Level) (*target, err
 
 // wrongText reports IR text that does not read or does not verify.
 func (a *app) wrongText(path, src string, err error) error {
+	return a.report(irMistakes(path, err), src)
+}
+
+// irMistakes lists what is wrong with IR text, from what its parser or verifier returned.
+func irMistakes(path string, err error) diag.List {
 	var list diag.List
 	var one *diag.Diag
 	switch {
+	case err == nil:
 	case errors.As(err, &list):
 	case errors.As(err, &one):
 		list = diag.List{one}
@@ -103,7 +109,7 @@ func (a *app) wrongText(path, src string, err error) error {
 	for _, d := range list {
 		d.File = path
 	}
-	return a.report(list, src)
+	return list
 }
 
 // report prints diagnoses for a person; if one is an error, the command ends with exit code 1.

@@ -121,7 +121,7 @@ func TestOptRunsSinglePasses(t *testing.T) {
 }
 
 func TestWrongUse(t *testing.T) {
-	files := map[string]string{"saxpy.gk": saxpy, "two.gk": saxpy + strings.ReplaceAll(saxpy, "saxpy", "other"), "bad.gk": "kernel k(X: f32[N]) -> Y: f32[N] { Y[i] = Z[i] }"}
+	files := map[string]string{"saxpy.gk": saxpy, "two.gk": saxpy + strings.ReplaceAll(saxpy, "saxpy", "other"), "bad.gk": "kernel k(X: f32[N]) -> Y: f32[N] { Y[i] = Z[i] }", "bad.simt": "nothing"}
 	for _, c := range []struct {
 		code    int
 		mention string
@@ -142,6 +142,7 @@ func TestWrongUse(t *testing.T) {
 		{exitWrong, "other", []string{"run", "saxpy.gk", "--kernel", "other"}},
 		{exitWrong, "bad.gk:1:43", []string{"run", "bad.gk"}},
 		{exitWrong, "bad.gk:1:43", []string{"check", "bad.gk"}},
+		{exitWrong, "bad.simt:1:1", []string{"check", "bad.simt"}},
 		{exitWrong, "tile", []string{"run", "saxpy.gk", "--schedule", "tile=3"}},
 	} {
 		code, out, errOut := fresh(t, files, c.args...)
