@@ -6,6 +6,7 @@ import (
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/module"
+	"github.com/gkc-lang/gkc/ir/schedule"
 )
 
 // Module is what one kernel of a source file becomes: device kernels in launch order, and the arrays between them.
@@ -34,6 +35,9 @@ type Kernel struct {
 	Lines []int      // lines of the source statements that it computes
 	Axes  []*ir.Axis // the axes of tiles; each counts from 0 to its Extent, which uses scalars only
 	Body  []Stmt     // one Loop of kind Grid
+
+	Sched   schedule.Choice // what was chosen for the kernel
+	Threads int             // of a block; 0: a thread computes an element
 }
 
 // Value is a tile: an element for every point of Axes. It is assigned once. Without axes it is one element.

@@ -4,6 +4,7 @@ import (
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/module"
+	"github.com/gkc-lang/gkc/ir/schedule"
 	"github.com/gkc-lang/gkc/ir/syntax"
 	"github.com/gkc-lang/gkc/ir/text"
 )
@@ -14,6 +15,7 @@ import (
 //	tile NAME
 //	...                                          the rest of the header, see package module
 //	kernel NAME [lines N N] {
+//	  schedule KNOB N, KNOB N                    threads N          what was chosen for the kernel, and the threads of a block
 //	  axis NAME: EXTENT                          an axis of tiles
 //	  grid i in E..E, j in E..E { }              loop|unroll i in E..E [down] [carry (VALUE = E -> NAME)] { [next NAME = E] }
 //	  if E { [yield VALUE = E] } [else { [yield NAME = E] }]
@@ -91,6 +93,7 @@ func (p *parser) kernel() *Kernel {
 	k.Lines = p.KernelLines()
 	p.inner(func() {
 		p.Expect("{", "'{'")
+		p.choices(k)
 		for p.Is("axis") && p.PeekAt(1).Kind == syntax.NameTok {
 			p.Next()
 			t := p.Name("an axis")
@@ -103,6 +106,37 @@ func (p *parser) kernel() *Kernel {
 		p.Expect("}", "a statement or '}'")
 	})
 	return k
+}
+
+// choices reads the schedule and the threads of a block.
+func (p *parser) choices(k *Kernel) {
+	if p.Is("schedule") && p.PeekAt(1).Kind == syntax.NameTok {
+		p.Next()
+		for {
+			t := p.Name("a knob")
+			if _, twice := k.Sched.Get(t.Text); twice {
+				p.Fail(t.Pos, "ir", "%s is chosen twice", t.Text)
+			}
+			k.Sched = append(k.Sched, schedule.Pick{Knob: t.Text, Value: p.small()})
+			if !p.Accept(",") {
+				break
+			}
+		}
+	}
+	if p.Is("threads") && p.PeekAt(1).Kind == syntax.IntTok {
+		p.Next()
+		k.Threads = p.small()
+	}
+}
+
+// small reads a number that is far from any limit of int.
+func (p *parser) small() int {
+	t := p.Peek()
+	n := p.Integer("a number")
+	if n < 0 || n > 1<<30 {
+		p.Fail(t.Pos, "ir", "%d is not in 0..%d", n, 1<<30)
+	}
+	return int(n)
 }
 
 // block reads statements in braces, in a scope of their own; last reads what ends them.

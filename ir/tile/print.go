@@ -47,6 +47,12 @@ func index(list []*ir.Expr) string {
 func (p *printer) kernel(k *Kernel) {
 	p.line("kernel %s%s {", k.Name, module.LinesText(k.Lines))
 	p.indent++
+	if len(k.Sched) > 0 {
+		p.line("schedule %s", k.Sched)
+	}
+	if k.Threads > 0 {
+		p.line("threads %d", k.Threads)
+	}
 	for _, a := range k.Axes {
 		p.line("axis %s: %s", a.Name, expr(a.Extent, ir.I64))
 	}

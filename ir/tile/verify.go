@@ -92,6 +92,12 @@ func (v *verifier) header() {
 func (v *verifier) kernel(k *Kernel) {
 	v.inner(func() {
 		v.tiles = k.Axes
+		if err := k.Sched.Verify(); err != nil {
+			v.fail("kernel %s: the schedule: %v", k.Name, err)
+		}
+		if k.Threads < 0 {
+			v.fail("kernel %s: %d threads", k.Name, k.Threads)
+		}
 		for _, a := range k.Axes {
 			v.expr(a.Extent, ir.I64, nil)
 		}
