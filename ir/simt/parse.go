@@ -22,7 +22,7 @@ import (
 //	  map NAME = ARRAY[DIMS] strides [BYTES] box [N, N] [swizzle N] [l2 N] [fill nan]
 //	  shared NAME: TYPE[N] at BYTE [align N] [over NAME]
 //	  mbar NAME[N] at BYTE count N     named NAME[N] first ID count N
-//	  layout NAME AXES [reg n1 m8 | lane n2 = ~ m1+n4 | warp m16 | group m64 | cta | grid]
+//	  layout NAME AXES [reg n1 m8 | lane n2 = ~ m1+n4 | warp m16 | group m64 | cta | grid | rep n3]
 //	  let x: T = E                     var x: T [= E]         var x: T[N] [as LAYOUT]       x = E       x[i] = E
 //	  for i[: T] in E..E [step N] [down] [unroll] { }         while { } E { }               if E { } [else { }]
 //	  load SLICE <- MEM [FORM] [KEEP] [ORDER]                 store MEM <- E | SLICE | [E, E] [FORM] [OP] [KEEP] [ORDER] [-> x]

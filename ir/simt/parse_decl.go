@@ -27,7 +27,9 @@ func (r *reader) declarations() {
 		case r.Accept("named"):
 			r.bars(true)
 		case r.Accept("layout"):
-			l := r.layout()
+			name := r.Name("the name of a layout").Text
+			l := r.Layout()
+			l.Name = name
 			if r.layouts[l.Name] != nil {
 				r.Fail(t.Pos, "name", "layout %s is declared twice", l.Name)
 			}

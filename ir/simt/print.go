@@ -120,7 +120,7 @@ func (p *printer) kernel(k *Kernel) {
 		p.bar(b)
 	}
 	for _, l := range layouts(k.Body) {
-		p.line("layout %s %s", l.Name, layoutText(l))
+		p.line("layout %s %s", l.Name, text.Layout(l))
 	}
 	p.stmts(k.Body)
 	p.indent--

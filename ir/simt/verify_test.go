@@ -271,8 +271,8 @@ func TestWrongTrees(t *testing.T) {
 		"no grid":                  {func(_ *Module, k *Kernel) { k.Launch.Grid = nil }, "the grid is missing"},
 		"step":                     {func(_ *Module, k *Kernel) { k.Body[2].(*For).Step = 0 }, "the step of i is 0"},
 		"layout": {func(_ *Module, k *Kernel) {
-			k.Body[0].(*Let).Reg.Layout = &ir.Layout{Name: "L", Axes: []string{"m1"}}
-		}, "must not end in a digit"},
+			k.Body[0].(*Let).Reg.Layout = &ir.Layout{Name: "L", Axes: []string{"m", "m"}}
+		}, "axis m of a layout twice"},
 		"foreign barrier": {func(_ *Module, k *Kernel) {
 			k.Body[3].(*Sync).On = BarRef{Bar: &Bar{Name: "b", Named: true, N: 1}}
 			k.Body[3].(*Sync).Verb = VerbOf("sync", "named")
