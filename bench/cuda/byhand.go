@@ -38,11 +38,11 @@ func (k *checker) byHand(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	want, err := sim.Run(ctx, m, k.sim, call, sim.Options{})
+	got, err := k.dev.Run(ctx, m, call)
 	if err != nil {
 		return err
 	}
-	got, err := k.dev.Run(ctx, m, call)
+	want, err := sim.Run(ctx, m, k.sim, call, sim.Options{}) // after the GPU, so that its tools can look at what the simulator refuses
 	if err != nil {
 		return err
 	}
