@@ -193,9 +193,13 @@ func (l *Layout) Equal(m *Layout) bool {
 		}
 	}
 	for p := range l.Bits {
-		if !slices.EqualFunc(l.Bits[p], m.Bits[p], func(x, y LayoutBit) bool { return x.Free == y.Free && slices.Equal(x.To, y.To) }) {
+		if !slices.EqualFunc(l.Bits[p], m.Bits[p], sameBit) {
 			return false
 		}
 	}
 	return true
+}
+
+func sameBit(x, y LayoutBit) bool {
+	return x.Free == y.Free && (x.Free != 0 || slices.Equal(x.To, y.To))
 }

@@ -141,7 +141,7 @@ func (l *Layout) Divide(atom *Layout) (*Layout, bool) {
 	out := &Layout{Axes: l.Axes, Rep: l.Rep}
 	for p, list := range l.Bits {
 		n := len(atom.Bits[p])
-		if len(list) < n || !slices.EqualFunc(list[:n], atom.Bits[p], func(x, y LayoutBit) bool { return x.Free == y.Free && slices.Equal(x.To, y.To) }) {
+		if len(list) < n || !slices.EqualFunc(list[:n], atom.Bits[p], sameBit) {
 			return nil, false
 		}
 		for _, b := range list[n:] {

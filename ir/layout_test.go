@@ -253,3 +253,20 @@ func TestRun(t *testing.T) {
 		assert.Equal(t, want, layout(t, s).Run("n"), s)
 	}
 }
+
+func TestHeldBitsNeedNoSteps(t *testing.T) {
+	l := layout(t, "m [reg m1 | lane = m2]")
+	bare := &ir.Layout{Axes: []string{"m"}}
+	bare.Bits[ir.RegBits] = l.Bits[ir.RegBits]
+	bare.Bits[ir.LaneBits] = []ir.LayoutBit{{Free: '='}, l.Bits[ir.LaneBits][1]}
+	require.NoError(t, bare.Validate())
+	assert.True(t, l.Equal(bare))
+	assert.False(t, l.Equal(layout(t, "m [reg m1 | lane ~ m2]")))
+	assert.False(t, l.Equal(layout(t, "m [reg m1 | lane = m2 | rep m3]")))
+	rest, ok := l.Divide(bare)
+	require.True(t, ok)
+	assert.Equal(t, "m []", text.Layout(rest))
+	c, ok := bare.Convert(l)
+	require.True(t, ok)
+	assert.Equal(t, ir.Nothing, c.Kind)
+}
