@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"codegen/source":       {"ir", "ir/simt"},
 	"codegen/cuda":         {"codegen/source", "ir", "ir/device", "ir/diag", "ir/text", "ir/simt"},
 	"codegen/go":           {"codegen/source", "ir", "ir/data", "ir/device", "ir/diag", "ir/text", "ir/simt", "runtime/simt"},
+	"runtime":              {"runtime/simt"},
 	"runtime/simt":         {},
 	"runtime/sim":          {"ir", "ir/data", "ir/device", "ir/diag", "ir/text", "ir/simt"},
 	"runtime/cuda":         {"codegen/cuda", "codegen/plan", "ir", "ir/data", "ir/device", "ir/diag", "ir/simt"},

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,19 +13,22 @@ import (
 	"github.com/gkc-lang/gkc/codegen/cuda"
 	"github.com/gkc-lang/gkc/codegen/go"
 	"github.com/gkc-lang/gkc/codegen/plan"
+	"github.com/gkc-lang/gkc/codegen/source"
 	"github.com/gkc-lang/gkc/internal/atomicfile"
 	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/passes"
 )
 
 type buildCmd struct {
-	Files  []string `arg:"" help:"gk files."`
-	Out    string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
-	Emit   []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, go, plan."`
-	Set    []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
-	Device string   `default:"h200" help:"The device to build for."`
-	Bounds string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
-	Check  bool     `help:"Write nothing; exit with 1 where an artifact is stale."`
+	Files   []string `arg:"" help:"gk files."`
+	Out     string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
+	Emit    []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, go, plan."`
+	Set     []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
+	Device  string   `default:"h200" help:"The device to build for."`
+	Package string   `placeholder:"NAME" help:"Package of emitted Go; by default that of the Go files in the folder, or the folder's name."`
+	Bounds  string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
+	Check   bool     `help:"Write nothing; exit with 1 where an artifact is stale."`
 }
 
 // artifact is one thing that build can write of a kernel.
@@ -43,7 +48,7 @@ var artifacts = []artifact{
 	{"tile", suffix(".tile"), passes.Tile, irText},
 	{"simt", suffix(".simt"), passes.Simt, irText},
 	{"cuda", suffix(".cu"), passes.Simt, func(u *passes.Unit) ([]byte, error) { s, err := cuda.Emit(u.Simt); return []byte(s), err }},
-	{"go", suffix("_gk.go"), passes.Simt, func(u *passes.Unit) ([]byte, error) { return gogen.Emit(u.Simt, gogen.Options{}) }},
+	{"go", nil, passes.Simt, nil}, // one file for all kernels of a source file: see golang
 	{"plan", suffix(".plan.json"), passes.Simt, func(u *passes.Unit) ([]byte, error) { return plan.Of(u.Simt).JSON(), nil }},
 }
 
@@ -103,6 +108,7 @@ func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, 
 			return false, err
 		}
 	}
+	var modules []*simt.Module
 	for _, k := range kernels {
 		u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Trust: c.Bounds == "trust"}
 		for _, art := range artifacts { // in the order of levels, so that one walk down serves all
@@ -111,6 +117,10 @@ func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, 
 			}
 			if err := saveReproducer(passes.Run(u, passes.Options{To: art.level})); err != nil {
 				return false, err
+			}
+			if art.text == nil {
+				modules = append(modules, u.Simt)
+				continue
 			}
 			text, err := art.text(u)
 			if err != nil {
@@ -123,7 +133,55 @@ func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, 
 			stale = stale || s
 		}
 	}
+	if len(modules) > 0 {
+		s, err := c.golang(a, dir, path, modules)
+		return stale || s, err
+	}
 	return stale, nil
+}
+
+// golang writes the Go file of a source file.
+func (c *buildCmd) golang(a *app, dir, path string, modules []*simt.Module) (stale bool, err error) {
+	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) + "_gk.go"
+	file := filepath.Join(dir, base)
+	pkg := c.Package
+	if pkg == "" {
+		if pkg, err = packageOf(dir, base); err != nil {
+			return false, err
+		}
+	} else if !token.IsIdentifier(pkg) {
+		return false, usage("--package %s: not a name that a Go package can have", pkg)
+	}
+	text, err := gogen.EmitFile(path, pkg, modules)
+	if err != nil {
+		return false, err
+	}
+	return c.write(a, file, path, text)
+}
+
+// packageOf is the package of the Go files in a folder but one, or what the folder's name makes.
+func packageOf(dir, but string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		if base := filepath.Base(f); base == but || strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, "_gk.go") {
+			continue
+		}
+		if ast, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.PackageClauseOnly); err == nil {
+			return ast.Name.Name, nil
+		}
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	name := strings.ToLower(source.Identifier(filepath.Base(abs)))
+	if !token.IsIdentifier(name) {
+		name += "_"
+	}
+	return name, nil
 }
 
 func (c *buildCmd) wants(name string) bool {
@@ -146,6 +204,15 @@ func (c *buildCmd) write(a *app, file, source string, text []byte) (stale bool, 
 	command := "gkc build " + source + " --emit " + strings.Join(c.Emit, ",")
 	if c.Out != "" {
 		command += " -o " + c.Out
+	}
+	if c.Package != "" {
+		command += " --package " + c.Package
+	}
+	if c.Bounds != "check" {
+		command += " --bounds " + c.Bounds
+	}
+	for _, set := range c.Set {
+		command += " --set " + set
 	}
 	fmt.Fprintf(a.out, "%s: stale; run %s\n", file, command)
 	return true, nil

@@ -31,15 +31,7 @@ type Options struct {
 
 // Emit prints a module: a function that launches it, the struct of its arguments, and a function for each kernel.
 func Emit(m *simt.Module, opt Options) (out []byte, err error) {
-	defer func() {
-		if x := recover(); x != nil {
-			d, mistake := x.(*diag.Diag)
-			if !mistake {
-				panic(x)
-			}
-			err = d
-		}
-	}()
+	defer recoverMistake(&err)
 	if opt.Name == "" {
 		opt.Name = exported(m.Name)
 	}
@@ -55,6 +47,17 @@ func Emit(m *simt.Module, opt Options) (out []byte, err error) {
 		return nil, fmt.Errorf("gogen: module %s: %w", m.Name, err)
 	}
 	return b.Bytes(), nil
+}
+
+// recoverMistake makes an error of a program that has no Go form.
+func recoverMistake(err *error) {
+	if x := recover(); x != nil {
+		d, mistake := x.(*diag.Diag)
+		if !mistake {
+			panic(x)
+		}
+		*err = d
+	}
 }
 
 // exported is a name as Go exports it.
@@ -74,9 +77,18 @@ type module struct {
 	work     *source.Names // of the struct of workspace
 	kernels  []string      // names of the kernels' functions
 	launches []string      // and of those that launch them
+	typed    bool          // a launcher with tensors calls it, and has checked the conditions
 }
 
 func newModule(m *simt.Module, name string) *module {
+	return newModuleIn(m, name, source.NewNames(name))
+}
+
+// newModuleIn names functions among others of the same package.
+func newModuleIn(m *simt.Module, name string, functions *source.Names) *module {
+	for _, suffix := range []string{"Args", "Sites", "Work"} {
+		functions.New(lower(name) + suffix)
+	}
 	p := &module{Module: m, name: name, fields: source.NewNames(), work: source.NewNames(reserved...)}
 	for _, s := range m.Scalars {
 		p.fields.Of(s, exported(s.Name))
@@ -86,11 +98,10 @@ func newModule(m *simt.Module, name string) *module {
 			p.fields.Of(a, exported(a.Name))
 		}
 	}
-	functions := source.NewNames(name, name+"Args", lower(name)+"Sites", lower(name)+"Work")
 	for _, k := range m.Kernels {
 		short := exported(strings.TrimPrefix(k.Name, m.Name+"."))
 		p.kernels = append(p.kernels, functions.New(lower(name)+short))
-		p.launches = append(p.launches, functions.New("launch"+name+short))
+		p.launches = append(p.launches, functions.New("launch"+exported(name)+short))
 	}
 	return p
 }
@@ -111,7 +122,11 @@ func (p *module) print(f *jen.File) {
 	f.Commentf("%sWork is what its kernels leave for one another.", lower(p.name))
 	f.Type().Id(lower(p.name) + "Work").Struct(p.workspace()...)
 	f.Commentf("%s launches kernel %s.", p.name, p.Module.Name)
-	f.Func().Id(p.name).Params(jen.Id("a").Op("*").Id(p.name + "Args")).Error().Block(p.launch()...)
+	params := []jen.Code{jen.Id("a").Op("*").Id(p.name + "Args")}
+	if p.typed {
+		params = append([]jen.Code{jen.Id("ctx").Qual("context", "Context")}, params...)
+	}
+	f.Func().Id(p.name).Params(params...).Error().Block(p.launch()...)
 	for i, k := range p.Kernels {
 		f.Line()
 		f.Add(p.run(k, p.launches[i], p.kernels[i]))
@@ -157,11 +172,14 @@ func (p *module) sites() (out []jen.Code) {
 }
 
 // host writes expressions of the launch: over the arguments, and over values that were computed before.
-func (p *module) host(values *source.Names) *exprs {
+func (p *module) host(values *source.Names) *exprs { return p.hostOf("a", values) }
+
+// hostOf is host where the arguments have another name.
+func (p *module) hostOf(args string, values *source.Names) *exprs {
 	return &exprs{temps: map[*ir.Expr]string{}, ref: func(r ir.Ref) string {
 		switch r := r.(type) {
 		case *ir.Scalar:
-			return "a." + p.fields.Of(r, r.Name)
+			return args + "." + p.fields.Of(r, r.Name)
 		case *simt.Builtin:
 			if r.Host {
 				return map[*simt.Builtin]string{simt.SMs: "simt.SMs", simt.L2Bytes: "simt.L2Bytes"}[r]
@@ -188,14 +206,20 @@ func computed(x *exprs, names *source.Names, e *ir.Expr) (pre []jen.Code, text s
 
 // launch is the body of the launching function. Every kernel has a launching function of its own: a module may have thousands.
 func (p *module) launch() []jen.Code {
-	begin := jen.Id("l").Op(":=").Op("&").Qual(library, "Launch").Values()
+	fields := jen.Dict{}
 	if len(p.Sites) > 0 {
-		begin = jen.Id("l").Op(":=").Op("&").Qual(library, "Launch").Values(jen.Dict{jen.Id("Sites"): jen.Id(lower(p.name) + "Sites")})
+		fields[jen.Id("Sites")] = jen.Id(lower(p.name) + "Sites")
 	}
-	out := []jen.Code{begin}
+	if p.typed {
+		fields[jen.Id("Stop")] = jen.Id("ctx").Dot("Err")
+	}
+	out := []jen.Code{jen.Id("l").Op(":=").Op("&").Qual(library, "Launch").Values(fields)}
 	names := source.NewNames(reserved...)
 	x := p.host(names)
 	for _, w := range p.Where {
+		if p.typed {
+			break
+		}
 		pre, text := computed(x, names, w.Expr)
 		out = append(append(out, pre...), jen.Id("l").Dot("Where").Call(jen.Id(text), jen.Lit(w.Text)))
 	}

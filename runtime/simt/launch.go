@@ -74,7 +74,16 @@ func Same[T comparable](x []T) T {
 // Launch runs the kernels of one call in order, and remembers the first mistake: what comes after it does nothing.
 type Launch struct {
 	Sites []Site
+	Stop  func() error // if set, asked before kernels and runs of blocks whether to give up
 	err   error
+}
+
+// stopped asks Stop.
+func (l *Launch) stopped() error {
+	if l.Stop == nil {
+		return nil
+	}
+	return l.Stop()
 }
 
 // Err is the first mistake.
@@ -114,6 +123,9 @@ func (l *Launch) Has(name string, n int, extents ...int64) {
 
 // Run runs the blocks of a kernel, spread over the processors, or one after another where their order decides about the result.
 func (l *Launch) Run(kernel string, grid int64, shared int, ordered bool, body func(*Block)) {
+	if l.err == nil {
+		l.err = l.stopped()
+	}
 	switch {
 	case l.err != nil || grid == 0:
 		return
@@ -125,7 +137,7 @@ func (l *Launch) Run(kernel string, grid int64, shared int, ordered bool, body f
 	if ordered {
 		workers = 1
 	}
-	r := &runner{grid: grid, step: max(1, grid/(8*workers)), shared: shared, body: body}
+	r := &runner{grid: grid, step: max(1, grid/(8*workers)), shared: shared, body: body, stop: l.stopped}
 	if workers == 1 {
 		r.work()
 	} else {
@@ -139,7 +151,10 @@ func (l *Launch) Run(kernel string, grid int64, shared int, ordered bool, body f
 }
 
 func (l *Launch) finish(kernel string, r *runner) {
+	stop := l.stopped()
 	switch {
+	case stop != nil:
+		l.err = stop
 	case r.broken != nil:
 		l.err = fmt.Errorf("kernel %s: %w", kernel, r.broken)
 	case r.fault != nil:
@@ -156,6 +171,7 @@ type runner struct {
 	grid, step int64
 	shared     int
 	body       func(*Block)
+	stop       func() error
 	next       atomic.Int64
 	mutex      sync.Mutex
 	fault      *Fault // of the first block that has one
@@ -181,7 +197,7 @@ func (r *runner) work() {
 				r.report(b.fault)
 			}
 		}
-		if last >= r.grid {
+		if last >= r.grid || r.stop() != nil {
 			return
 		}
 	}
