@@ -21,21 +21,30 @@ import (
 //	    }
 //	    store y[r] <- sum.1
 func makeLoops(u *Unit) error {
-	p := u.Tensor
+	m := newModuleMaker(u.Tensor)
+	m.program(u.Tensor)
+	u.Tile = m.out
+	return nil
+}
+
+func newModuleMaker(p *tensor.Program) *moduleMaker {
 	head := tile.Header{Name: p.Name, Scalars: p.Scalars, Order: p.Order, Where: p.Where, Sites: p.Sites}
 	m := &moduleMaker{out: &tile.Module{Header: head}, arrays: map[*tensor.Tensor]*tile.Array{}, taken: map[string]bool{},
 		kernels: map[string]bool{}, scalars: map[string]bool{}}
 	for _, s := range p.Scalars {
 		m.scalars[s.Name] = true
 	}
+	return m
+}
+
+// program makes the kernels of all definitions.
+func (m *moduleMaker) program(p *tensor.Program) {
 	m.declare(p.Params, tile.Param)
 	m.declare(p.Results, tile.Result)
 	m.declare(p.Temps, tile.Work)
 	for _, d := range p.Defs {
 		m.definition(d)
 	}
-	u.Tile = m.out
-	return nil
 }
 
 type moduleMaker struct {
@@ -44,6 +53,7 @@ type moduleMaker struct {
 	taken   map[string]bool // names of arrays
 	kernels map[string]bool // names of kernels
 	scalars map[string]bool
+	tiles   *tiling // nil: no block kernels
 }
 
 func (m *moduleMaker) unique(name string) string {
@@ -85,7 +95,9 @@ func (m *moduleMaker) definition(d tensor.Def) {
 			m.scan(d, cast, scan)
 			return
 		}
-		m.pointwise(d)
+		if !m.tiled(d) {
+			m.pointwise(d)
+		}
 	case *tensor.Scatter:
 		m.scatter(d)
 	case *tensor.Recur:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/schedule"
 	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/ir/tile"
@@ -38,6 +40,9 @@ type Unit struct {
 	Tile   *tile.Module
 	Simt   *simt.Module
 	Trust  bool // accesses through data are not checked (--bounds trust)
+
+	Device *device.Device  // for which it is compiled; nil: any
+	Sched  schedule.Choice // what the user chooses for block kernels; the rest are defaults
 }
 
 // Name is the kernel's name.
@@ -97,6 +102,7 @@ type Pass struct {
 	In, Out  Level
 	Run      func(*Unit) error
 	Required bool // later levels depend on it: it cannot be left out
+	Optional bool // it runs only where it is asked for by name
 	After    []After
 	Doc      string
 }
@@ -120,6 +126,9 @@ var Pipeline = []Pass{
 	{Name: "merge_equal", In: Tensor, Out: Tensor, Run: mergeEqual,
 		After: []After{{"expand_edges", "guards of boundaries repeat each other"}, {"split_reductions", "it moves what would be merged"}},
 		Doc:   "makes equal expressions of a definition one, so that nothing is read twice"},
+	{Name: "make_tiles", In: Tensor, Out: Tile, Run: makeTiles, Optional: true,
+		After: []After{{"expand_edges", "loads have no edges"}, {"split_reductions", "what is left of reductions in a contraction are its sums"}},
+		Doc:   "instead of make_loops: contractions become kernels whose blocks compute tiles"},
 	{Name: "make_loops", In: Tensor, Out: Tile, Run: makeLoops, Required: true,
 		After: []After{{"expand_edges", "loads have no edges"}},
 		Doc:   "makes a kernel of every definition: a grid over its elements, loops for its reductions"},

@@ -79,7 +79,7 @@ func selected(u *Unit, opt Options) ([]*Pass, error) {
 		p := &Pipeline[i]
 		switch {
 		case opt.Only != nil && !slices.Contains(opt.Only, p.Name):
-		case opt.Only == nil && (p.In < u.Level || p.Out > opt.To):
+		case opt.Only == nil && (p.Optional || p.In < u.Level || p.Out > opt.To):
 		case p.In != level:
 			return nil, fmt.Errorf("the pass %s takes %s IR, not %s", p.Name, p.In, level)
 		default:
