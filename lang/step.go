@@ -110,6 +110,8 @@ func (k *kernel) step(ring []*stmt, w *inference) *stepping {
 		k.fail(s.ast.Pos, "recurrence", "%s is read at the step before, and needs from: its value before the first step", s.ast.Text)
 	case len(cyclic) > 0:
 		k.sameStep(ring, cyclic[0], w.inside)
+	case len(w.inside) == 0: // the only uses are in what is never computed, as the range of a parameter that a macro ignores
+		k.fail(ring[0].ast.Pos, "cycle", "%s is used in its own definition, but not as the value of a step", ringNames(ring))
 	default:
 		r := culprit(w.inside)
 		k.fail(r.term.pos, "recurrence", "%s: a recurrence reads itself at exactly one step before (t-1), or everywhere one after (t+1), along one index; %s does not",
