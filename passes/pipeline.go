@@ -39,7 +39,9 @@ type Unit struct {
 	Tensor *tensor.Program
 	Tile   *tile.Module
 	Simt   *simt.Module
-	Trust  bool // accesses through data are not checked (--bounds trust)
+	NoFuse bool         // every definition keeps a kernel of its own (--no-fuse)
+	Edges  []FusionEdge // what became of each tensor between two definitions
+	Trust  bool         // accesses through data are not checked (--bounds trust)
 
 	Device *device.Device  // for which it is compiled; nil: any
 	Sched  schedule.Choice // what the user chooses for block kernels; the rest are defaults
@@ -120,8 +122,11 @@ var Pipeline = []Pass{
 	{Name: "split_reductions", In: Tensor, Out: Tensor, Run: splitReductions,
 		After: []After{{"explicit_faults", "a definition that is computed where nothing needs it must not fail"}, {"expand_edges", "all reads that it moves are plain"}},
 		Doc:   "gives reductions that would be computed again and again, and scans, definitions of their own"},
+	{Name: "fuse", In: Tensor, Out: Tensor, Run: fuse,
+		After: []After{{"explicit_faults", "what it moves behind a guard must not fail"}, {"expand_edges", "what it inlines is read at plain subscripts"}, {"split_reductions", "it shows what is computed once for many elements"}},
+		Doc:   "inlines definitions of temporary tensors into those that read them, where that repeats nothing that costs"},
 	{Name: "drop_unused", In: Tensor, Out: Tensor, Run: dropUnused,
-		After: []After{{"split_reductions", "it leaves definitions without uses"}},
+		After: []After{{"split_reductions", "it leaves definitions without uses"}, {"fuse", "it leaves those that it inlined"}},
 		Doc:   "drops definitions that no result and no check needs"},
 	{Name: "merge_equal", In: Tensor, Out: Tensor, Run: mergeEqual,
 		After: []After{{"expand_edges", "guards of boundaries repeat each other"}, {"split_reductions", "it moves what would be merged"}},

@@ -28,6 +28,7 @@ type buildCmd struct {
 	Device  string   `default:"h200" help:"The device to build for."`
 	Package string   `placeholder:"NAME" help:"Package of emitted Go; by default that of the Go files in the folder, or the folder's name."`
 	Bounds  string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
+	NoFuse  bool     `help:"One device kernel a definition."`
 	Check   bool     `help:"Write nothing; exit with 1 where an artifact is stale."`
 }
 
@@ -110,7 +111,7 @@ func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, 
 	}
 	var modules []*simt.Module
 	for _, k := range kernels {
-		u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Trust: c.Bounds == "trust"}
+		u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Trust: c.Bounds == "trust", NoFuse: c.NoFuse}
 		for _, art := range artifacts { // in the order of levels, so that one walk down serves all
 			if !c.wants(art.name) {
 				continue
@@ -210,6 +211,12 @@ func (c *buildCmd) write(a *app, file, source string, text []byte) (stale bool, 
 	}
 	if c.Bounds != "check" {
 		command += " --bounds " + c.Bounds
+	}
+	if c.NoFuse {
+		command += " --no-fuse"
+	}
+	if c.Device != "h200" {
+		command += " --device " + c.Device
 	}
 	for _, set := range c.Set {
 		command += " --set " + set

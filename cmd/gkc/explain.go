@@ -6,6 +6,7 @@ import (
 
 	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/text"
+	"github.com/gkc-lang/gkc/passes"
 	"github.com/gkc-lang/gkc/runtime/sim"
 )
 
@@ -15,6 +16,7 @@ type explainCmd struct {
 	Set    []string `sep:"none" placeholder:"N=V" help:"Give a size a value."`
 	In     []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value."`
 	Device string   `default:"sim:h200" help:"The simulated device."`
+	NoFuse bool     `help:"One device kernel a definition."`
 }
 
 // Run says what a kernel becomes, and what each device kernel does on the device.
@@ -40,6 +42,7 @@ func (c *explainCmd) Run(a *app) error {
 	if err != nil {
 		return a.located(t, err)
 	}
+	t.unit.NoFuse = c.NoFuse
 	out, err := run.simulate(a, t, call, name)
 	if err != nil {
 		return a.located(t, err)
@@ -50,6 +53,9 @@ func (c *explainCmd) Run(a *app) error {
 
 func (c *explainCmd) print(a *app, t *target, dev *device.Device, res *sim.Result) {
 	fmt.Fprintf(a.out, "%s on %s: %s, %d bytes of workspace, about %s\n", t.unit.Name(), dev.Name, count(len(res.Kernels), "device kernel"), res.Workspace, duration(res.Seconds))
+	for _, e := range t.unit.Edges {
+		fmt.Fprintf(a.out, "  %s -> %s: %s\n", e.From, e.To, fused(e))
+	}
 	lines := strings.Split(t.source, "\n")
 	for i, k := range res.Kernels {
 		fmt.Fprintf(a.out, "\n%s: grid %s = %d blocks of %d threads, about %s\n", k.Name, text.String(t.unit.Simt.Kernels[i].Launch.Grid), k.Grid, k.Block, duration(k.Seconds))
@@ -59,8 +65,15 @@ func (c *explainCmd) print(a *app, t *target, dev *device.Device, res *sim.Resul
 			}
 		}
 		fmt.Fprintf(a.out, "  reads %d and writes %d bytes, about %d of them in DRAM; %d flops; %s\n", k.LoadBytes, k.StoreBytes, k.DRAMBytes, k.Flops, bound(dev, &k))
-		fmt.Fprintln(a.out, "  not fused with others: every definition has a kernel of its own")
 	}
+}
+
+// fused says what became of a tensor between two definitions.
+func fused(e passes.FusionEdge) string {
+	if e.Why == "" {
+		return "fused"
+	}
+	return "not fused: " + e.Why
 }
 
 // clip shortens a line to what a terminal shows.

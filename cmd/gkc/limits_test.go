@@ -20,10 +20,11 @@ func TestHugeRunsAreRefused(t *testing.T) {
 		{saxpy, "--set=N=10000000000", "too large to be made up"},
 		{saxpy, "--set=N=1000000000000000000", "larger than 1024 GiB"},
 		{fill, "--in=N=100000000000", "limit"},
-		{outer, "--set=N=300000", "limit"},
+		{outer, "--set=N=300000 --no-fuse", "limit"},
 	} {
 		for _, device := range []string{"ref", "sim", "go"} {
-			code, _, errOut := fresh(t, map[string]string{"k.gk": c.source}, "run", "k.gk", c.give, "--device", device)
+			args := append([]string{"run", "k.gk", "--device", device}, strings.Fields(c.give)...)
+			code, _, errOut := fresh(t, map[string]string{"k.gk": c.source}, args...)
 			assert.Equal(t, exitWrong, code, "%s %s: %s", c.give, device, errOut)
 			assert.Contains(t, errOut, c.mention)
 		}

@@ -200,3 +200,16 @@ func TestInformation(t *testing.T) {
 	assert.Equal(t, exitRight, code, errOut)
 	assert.Contains(t, out, "line 2: Z[i] = a * X[i] + Y[i]")
 }
+
+func TestExplainSaysWhatIsFused(t *testing.T) {
+	const src = "kernel k(x: f32[R, C]) -> y: f32[R, C] {\nt[r, c] = exp(x[r, c])\nu[r, c] = t[r, c] + 1\ny[r, c] = u[r, c] / sum[c](u[r, c])\n}\n"
+	code, out, errOut := fresh(t, map[string]string{"k.gk": src}, "explain", "k.gk", "--set=R=4", "--set=C=8")
+	assert.Equal(t, exitRight, code, errOut)
+	assert.Contains(t, out, "t -> u: fused\n")
+	assert.Contains(t, out, "u -> y: not fused: it is read several times\n")
+	assert.Contains(t, out, "3 device kernels")
+	code, out, errOut = fresh(t, map[string]string{"k.gk": src}, "explain", "k.gk", "--no-fuse", "--set=R=4", "--set=C=8")
+	assert.Equal(t, exitRight, code, errOut)
+	assert.NotContains(t, out, "fused")
+	assert.Contains(t, out, "4 device kernels")
+}

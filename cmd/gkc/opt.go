@@ -33,6 +33,7 @@ type optCmd struct {
 	Kernel string   `help:"Which kernel, where the file holds several."`
 	Passes []string `help:"The passes to run, in table order; by default those that a reproducer names, or all to --to."`
 	To     string   `default:"simt" enum:"tensor,tile,simt" help:"The level to stop at."`
+	NoFuse bool     `help:"Leave definitions apart."`
 	Dump   bool     `help:"Print the text after each pass that changed it."`
 	Time   bool     `help:"Print how long each pass took."`
 }
@@ -43,6 +44,7 @@ func (c *optCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	t.unit.NoFuse = c.NoFuse
 	level, _ := passes.LevelByName(c.To) // kong checked the name
 	opt := passes.Options{To: level, Only: c.Passes, Verify: true}
 	if opt.Only == nil {

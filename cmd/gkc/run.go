@@ -29,7 +29,7 @@ type runCmd struct {
 	FP       string   `name:"fp" default:"default" enum:"strict,default,tf32,fast" help:"What arithmetic may do. Unfused kernels round as strict demands in every mode."`
 	Bounds   string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
 	Schedule string   `placeholder:"K=V,…|FILE|random:SEED" help:"Force choices of the compiler."`
-	NoFuse   bool     `help:"One device kernel a definition. Nothing is fused yet in any case."`
+	NoFuse   bool     `help:"One device kernel a definition."`
 	Verify   bool     `help:"Compare with the evaluator, within the rounding error that the arithmetic may make; verify after every pass."`
 	JSON     bool     `name:"json" help:"Print one JSON object: kernels, counts or times, workspace, estimate."`
 }
@@ -109,7 +109,7 @@ func (a *app) located(t *target, err error) error {
 
 func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	name, arg, _ := strings.Cut(c.Device, ":")
-	t.unit.Trust = c.Bounds == "trust"
+	t.unit.Trust, t.unit.NoFuse = c.Bounds == "trust", c.NoFuse
 	switch name {
 	case "ref":
 		return c.evaluate(a, t, call)

@@ -50,9 +50,7 @@ var runGatherSites = []simt.Site{
 }
 
 // runGatherWork is what its kernels leave for one another.
-type runGatherWork struct {
-	Y_fault []int64
-}
+type runGatherWork struct{}
 
 // runGather launches kernel gather.
 func runGather(ctx context.Context, a *runGatherArgs) error {
@@ -64,33 +62,9 @@ func runGather(ctx context.Context, a *runGatherArgs) error {
 	l.Has("X", len(a.X), a.N)
 	l.Has("at", len(a.At), a.M)
 	l.Has("Y", len(a.Y), a.M)
-	w.Y_fault = make([]int64, l.Len("Y.fault", a.M))
-	launchRunGatherY_fault(l, a, w)
 	launchRunGatherY(l, a, w)
 	launchRunGatherY_check(l, a, w)
 	return l.Err()
-}
-
-// launchRunGatherY_fault launches kernel gather.Y.fault.
-func launchRunGatherY_fault(l *simt.Launch, a *runGatherArgs, w *runGatherWork) {
-	M := a.M
-	_ = M
-	N := a.N
-	_ = N
-	l.Run("gather.Y.fault", min(simt.Div(M+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
-		runGatherY_fault(b, M, N, a.At, w.Y_fault)
-	})
-}
-
-// runGatherY_fault runs a block of kernel gather.Y.fault.
-func runGatherY_fault(b *simt.Block, M int64, N int64, at_1 []int32, Y_fault []int64) {
-	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < M; point += 549755813632 {
-			at := at_1[point]
-			t := int64(at)
-			Y_fault[point] = simt.Pick(simt.Pick(t >= 0, t < N, false), int64(0), 281474976710656|(t&281474976710655))
-		}
-	}
 }
 
 // launchRunGatherY launches kernel gather.Y.
@@ -126,18 +100,22 @@ func runGatherY(b *simt.Block, M int64, N int64, at_1 []int32, X_1 []float32, Y 
 func launchRunGatherY_check(l *simt.Launch, a *runGatherArgs, w *runGatherWork) {
 	M := a.M
 	_ = M
+	N := a.N
+	_ = N
 	l.Run("gather.Y.check", min(simt.Div(M+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
-		runGatherY_check(b, M, w.Y_fault)
+		runGatherY_check(b, M, N, a.At)
 	})
 }
 
 // runGatherY_check runs a block of kernel gather.Y.check.
-func runGatherY_check(b *simt.Block, M int64, Y_fault_1 []int64) {
+func runGatherY_check(b *simt.Block, M int64, N int64, at_1 []int32) {
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < M; point += 549755813632 {
-			Y_fault := Y_fault_1[point]
-			site := simt.Shr(Y_fault, int64(48)) - 1
-			index := simt.Shr(simt.Shl(Y_fault, int64(16)), int64(16))
+			at := at_1[point]
+			t := int64(at)
+			fault := simt.Pick(simt.Pick(t >= 0, t < N, false), int64(0), 281474976710656|(t&281474976710655))
+			site := simt.Shr(fault, int64(48)) - 1
+			index := simt.Shr(simt.Shl(fault, int64(16)), int64(16))
 			if !(site != 0) {
 				b.Fail(tid, 0, index, point)
 			}
