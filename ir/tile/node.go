@@ -46,6 +46,9 @@ type Value struct {
 	Type  ir.Type
 	Axes  []*ir.Axis
 	Space Space
+
+	Layout  *ir.Layout // of a tile in registers: which element is where; nil: not decided
+	Swizzle ir.Swizzle // of a tile in shared memory: of the addresses of its elements, the last axis innermost
 }
 
 // RefName is the value's name.
@@ -100,9 +103,13 @@ func (k LoopKind) String() string { return loopNames[k] }
 // are passed takes no part in the trip and keeps its carried values.
 type Loop struct {
 	Head
-	Kind  LoopKind
-	Over  []ir.Span
-	Down  bool // from Hi-1 to Lo
+	Kind LoopKind
+	Over []ir.Span
+	Down bool // from Hi-1 to Lo
+
+	Stages int // of a serial loop: slots of the shared tiles that its body fills, so that trips ahead are under way; 0 and 1: no overlap
+	Raster int // of a grid: its last two axes are walked in groups of so many along the first of them; 0: row by row
+
 	Carry []Carry
 	Body  []Stmt
 }
@@ -136,6 +143,7 @@ type Load struct {
 	At    []*ir.Expr
 	Where *ir.Expr // nil: always
 	Other *ir.Expr // of Out's type; nil where Where is
+	Async bool     // into shared memory, past the registers; Other is 0
 }
 
 // Store writes Value to an element of To for every point of Axes where Where holds; with Op it combines with what is there, in
@@ -162,6 +170,7 @@ type Dot struct {
 	Head
 	Out, A, B, Into *Value
 	Over            []*ir.Axis
+	Atom            string // the matrix operation that computes it; empty: multiply and add in registers
 }
 
 // Reduce combines In over axes.

@@ -17,15 +17,16 @@ import (
 //	kernel NAME [lines N N] {
 //	  schedule KNOB N, KNOB N                    threads N          what was chosen for the kernel, and the threads of a block
 //	  axis NAME: EXTENT                          an axis of tiles
-//	  grid i in E..E, j in E..E { }              loop|unroll i in E..E [down] [carry (VALUE = E -> NAME)] { [next NAME = E] }
+//	  layout NAME AXIS AXIS [BITS]               a layout, as package text writes it
+//	  grid i in E..E, j in E..E [raster N] { }   loop|unroll i in E..E [down] [stages N] [carry (VALUE = E -> NAME)] { [next NAME = E] }
 //	  if E { [yield VALUE = E] } [else { [yield NAME = E] }]
-//	  VALUE = load ARRAY[E, E] [where E else E]  store[AXES] ARRAY[E, E] [OP] <- E [where E]
-//	  VALUE = map E                              VALUE = dot NAME, NAME over AXES [into NAME]
+//	  VALUE = load [async] ARRAY[E, E] [where E else E]  store[AXES] ARRAY[E, E] [OP] <- E [where E]
+//	  VALUE = map E                              VALUE = dot NAME, NAME over AXES [into NAME] [by ATOM]
 //	  VALUE = reduce OP NAME over AXES           VALUE = scan OP NAME over AXIS [reverse] [exclusive]
 //	  VALUE = move NAME                          phase                     check[AXES] SITE [E, E], E [of ARRAY]
 //	}
 //
-// VALUE is NAME[AXES]: TYPE [reg|shared], without the brackets where it has no axes; OP is sum, prod, max, min, any or all.
+// VALUE is NAME[AXES]: TYPE [reg|shared] [as LAYOUT] [swizzle(BITS, BASE, SHIFT)], without the brackets where it has no axes; OP is sum, prod, max, min, any or all.
 func Parse(src string) (*Module, diag.List) {
 	sp, errs := syntax.New(src, syntax.IR)
 	if len(errs) > 0 {
@@ -43,7 +44,8 @@ func Parse(src string) (*Module, diag.List) {
 type parser struct {
 	*module.Reader
 	scope map[string]ir.Ref
-	local []string // names of the scope, in order of declaration
+	forms map[string]*ir.Layout // of the kernel, by name
+	local []string              // names of the scope, in order of declaration
 	depth int
 }
 
@@ -102,6 +104,7 @@ func (p *parser) kernel() *Kernel {
 			k.Axes = append(k.Axes, a)
 			p.declare(t, a)
 		}
+		p.layouts()
 		k.Body = p.stmts()
 		p.Expect("}", "a statement or '}'")
 	})
@@ -231,6 +234,7 @@ func (p *parser) newValue() (*Value, syntax.Token) {
 	} else if !p.Peek().First && p.Accept("shared") {
 		v.Space = Shared
 	}
+	p.placed(v)
 	return v, t
 }
 

@@ -44,7 +44,11 @@ func (p *parser) define(head Head) Stmt {
 func (p *parser) flag(word string) bool { return !p.Peek().First && p.Accept(word) }
 
 func (p *parser) load(head Head, v *Value) Stmt {
-	s := &Load{Head: head, Out: v, From: p.ArrayUse()}
+	async := p.Is("async") && p.PeekAt(1).Kind == syntax.NameTok
+	if async {
+		p.Next()
+	}
+	s := &Load{Head: head, Out: v, Async: async, From: p.ArrayUse()}
 	s.At = p.Values(ir.I64)
 	if p.Accept("where") {
 		s.Where = p.Value(ir.Bool_)
@@ -62,6 +66,9 @@ func (p *parser) dot(head Head, v *Value) Stmt {
 	s.Over = p.axisList()
 	if p.flag("into") {
 		s.Into = p.use()
+	}
+	if p.flag("by") {
+		s.Atom = p.Name("a matrix operation").Text
 	}
 	return s
 }
@@ -110,6 +117,12 @@ func (p *parser) loop(head Head) Stmt {
 			}
 		}
 		s.Down = p.Accept("down")
+		if p.Accept("stages") {
+			s.Stages = p.small()
+		}
+		if p.Accept("raster") {
+			s.Raster = p.small()
+		}
 		if p.Accept("carry") {
 			outs = p.carries(s)
 		}
@@ -151,7 +164,7 @@ func (p *parser) carries(s *Loop) (outs []syntax.Token) {
 		p.Expect("->", "'->' and a name")
 		out := p.Name("a name")
 		ins, outs = append(ins, t), append(outs, out)
-		s.Carry = append(s.Carry, Carry{In: in, Out: &Value{out.Text, in.Type, in.Axes, in.Space}, First: first})
+		s.Carry = append(s.Carry, Carry{In: in, Out: &Value{Name: out.Text, Type: in.Type, Axes: in.Axes, Space: in.Space, Layout: in.Layout, Swizzle: in.Swizzle}, First: first})
 	})
 	p.Expect(")", "')'")
 	for i, t := range ins { // first values cannot see them

@@ -56,6 +56,9 @@ func (p *printer) kernel(k *Kernel) {
 	for _, a := range k.Axes {
 		p.line("axis %s: %s", a.Name, expr(a.Extent, ir.I64))
 	}
+	for _, l := range layouts(k.Body) {
+		p.line("layout %s %s", l.Name, text.Layout(l))
+	}
 	p.stmts(k.Body)
 	p.indent--
 	p.line("}")
@@ -80,7 +83,7 @@ func (p *printer) stmt(s Stmt) {
 	case *If:
 		p.branch(s)
 	case *Load:
-		p.line("%s = load %s%s%s", value(s.Out), s.From.Name, index(s.At), where(s.Where, s.Other, s.Out.Type))
+		p.line("%s = load %s%s%s%s", value(s.Out), flag(s.Async, "async "), s.From.Name, index(s.At), where(s.Where, s.Other, s.Out.Type))
 	case *Store:
 		op := ""
 		if s.Op != nil {
@@ -94,7 +97,7 @@ func (p *printer) stmt(s Stmt) {
 		if s.Into != nil {
 			into = " into " + s.Into.Name
 		}
-		p.line("%s = dot %s, %s over %s%s", value(s.Out), s.A.Name, s.B.Name, names(s.Over), into)
+		p.line("%s = dot %s, %s over %s%s%s", value(s.Out), s.A.Name, s.B.Name, names(s.Over), into, flag(s.Atom != "", " by "+s.Atom))
 	case *Reduce:
 		p.line("%s = reduce %s %s over %s", value(s.Out), s.Op.Name, s.In.Name, names(s.Over))
 	case *Scan:
@@ -125,6 +128,7 @@ func (p *printer) loop(s *Loop) {
 		head += flag(i > 0, ",") + fmt.Sprintf(" %s in %s..%s", o.Axis.Name, expr(o.Lo, ir.I64), expr(o.Hi, ir.I64))
 	}
 	head += flag(s.Down, " down")
+	head += number(" stages", s.Stages) + number(" raster", s.Raster)
 	if len(s.Carry) > 0 {
 		list := make([]string, len(s.Carry))
 		for i, c := range s.Carry {
@@ -167,8 +171,18 @@ func where(cond, other *ir.Expr, t ir.Type) string {
 }
 
 func value(v *Value) string {
-	return v.Name + axes(v.Axes) + ": " + v.Type.String() + flag(v.Space != Undecided, " "+v.Space.String())
+	out := v.Name + axes(v.Axes) + ": " + v.Type.String() + flag(v.Space != Undecided, " "+v.Space.String())
+	if v.Layout != nil {
+		out += " as " + v.Layout.Name
+	}
+	if s := v.Swizzle; s != (ir.Swizzle{}) {
+		out += fmt.Sprintf(" swizzle(%d, %d, %d)", s.Bits, s.Base, s.Shift)
+	}
+	return out
 }
+
+// number is a word with a number, nothing where that is 0.
+func number(word string, n int) string { return flag(n != 0, fmt.Sprintf("%s %d", word, n)) }
 
 func axes(list []*ir.Axis) string {
 	if len(list) == 0 {

@@ -31,15 +31,17 @@ func Verify(m *Module) (err error) {
 }
 
 type verifier struct {
-	module *Module
-	arrays map[*Array]bool
-	sees   map[ir.Ref]*info // what expressions may name here
-	names  map[string]bool  // names that are taken here
-	local  []ir.Ref         // what the scope sees, in order
-	typed  map[*ir.Expr]bool
-	tiles  []*ir.Axis // the kernel's axes
-	mask   []*ir.Axis // axes on which it depends whether a point takes part here
-	pos    diag.Pos
+	module  *Module
+	arrays  map[*Array]bool
+	sees    map[ir.Ref]*info // what expressions may name here
+	names   map[string]bool  // names that are taken here
+	local   []ir.Ref         // what the scope sees, in order
+	typed   map[*ir.Expr]bool
+	tiles   []*ir.Axis            // the kernel's axes
+	forms   map[string]*ir.Layout // layouts of the kernel
+	threads int                   // of its blocks
+	mask    []*ir.Axis            // axes on which it depends whether a point takes part here
+	pos     diag.Pos
 }
 
 // info is what is known of a Ref: the tile axes on which its value depends.
@@ -91,7 +93,7 @@ func (v *verifier) header() {
 
 func (v *verifier) kernel(k *Kernel) {
 	v.inner(func() {
-		v.tiles = k.Axes
+		v.tiles, v.forms, v.threads = k.Axes, map[string]*ir.Layout{}, k.Threads
 		if err := k.Sched.Verify(); err != nil {
 			v.fail("kernel %s: the schedule: %v", k.Name, err)
 		}
@@ -142,6 +144,7 @@ func (v *verifier) stmt(s Stmt) {
 		if s.Other != nil {
 			v.expr(s.Other, s.Out.Type, s.Out.Axes)
 		}
+		v.async(s)
 		v.value(s.Out)
 	case *Store:
 		v.store(s)
@@ -216,6 +219,7 @@ func (v *verifier) value(x *Value) {
 		v.fail("%s has type %s", x.Name, x.Type)
 	}
 	v.axes(x.Axes)
+	v.placed(x)
 	v.declare(x, x.Axes)
 }
 
@@ -266,6 +270,10 @@ func (v *verifier) shape(s *Loop) {
 	switch {
 	case s.Kind == Grid && (len(s.Carry) > 0 || s.Down):
 		v.fail("a grid has no order: it cannot carry values or run down")
+	case s.Stages < 0 || s.Stages > 0 && s.Kind != Serial:
+		v.fail("%d stages of a loop that is no serial one", s.Stages)
+	case s.Raster < 0 || s.Raster > 0 && (s.Kind != Grid || len(s.Over) < 2):
+		v.fail("raster %d of what is no grid of two axes", s.Raster)
 	case s.Kind != Grid && len(s.Over) != 1:
 		v.fail("a loop over %d axes", len(s.Over))
 	case s.Kind == Unroll && !(s.Over[0].Lo.IsConst() && s.Over[0].Hi.IsConst()):
