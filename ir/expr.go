@@ -204,6 +204,31 @@ func walk(e *Expr, seen map[*Expr]bool, f func(*Expr)) {
 	f(e)
 }
 
+// MaxTree bounds what TreeSize counts.
+const MaxTree = 1 << 30
+
+// TreeSize is the number of operations of an expression written out as a tree, what a Scope holds included, up to MaxTree. memo
+// holds the sizes of expressions that were counted.
+func TreeSize(e *Expr, memo map[*Expr]int) int {
+	if e == nil {
+		return 0
+	}
+	if n, ok := memo[e]; ok {
+		return n
+	}
+	n := 1
+	for _, a := range e.Args {
+		n = min(n+TreeSize(a, memo), MaxTree)
+	}
+	if s, ok := e.Ref.(Scope); ok {
+		for _, a := range s.Exprs() {
+			n = min(n+TreeSize(a, memo), MaxTree)
+		}
+	}
+	memo[e] = n
+	return n
+}
+
 // Rewriter replaces expressions, each distinct one once. Its memo makes sharing survive.
 type Rewriter struct {
 	// Post returns the replacement of an expression whose operands were replaced already; the same pointer keeps it.

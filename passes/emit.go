@@ -40,11 +40,16 @@ type exprFact struct {
 // at every level of nesting in the worst case.
 const maxEmitted = 100_000
 
-func (e *emitter) add(s tile.Stmt) {
-	e.kernel.statements++
-	if e.kernel.statements > maxEmitted {
-		panic(diag.Errorf(s.Place(), "limit", "the kernel %s has more than %d statements", e.kernel.name, maxEmitted))
+// count refuses a kernel that grows too large.
+func (k *kernelMaker) count(s tile.Stmt) {
+	k.statements++
+	if k.statements > maxEmitted {
+		panic(diag.Errorf(s.Place(), "limit", "the kernel %s has more than %d statements", k.name, maxEmitted))
 	}
+}
+
+func (e *emitter) add(s tile.Stmt) {
+	e.kernel.count(s)
 	e.scope.body = append(e.scope.body, s)
 }
 
@@ -303,7 +308,7 @@ func (e *emitter) guarded(x, guard, other *ir.Expr, f func() *ir.Expr) *ir.Expr 
 		return f()
 	}
 	c := e.emit(guard)
-	if c.IsConst() && c.Val.Bool() {
+	if isTrue(c) {
 		return f()
 	}
 	s := &tile.If{Head: tile.Head{Pos: x.Pos}, Cond: c}

@@ -208,29 +208,9 @@ func alone(x *ir.Expr) *ir.Axis {
 func measure(d tensor.Def) (size, tensors int) {
 	memo := map[*ir.Expr]int{}
 	rewriteDef(d, func(x *ir.Expr) *ir.Expr {
-		size = min(size+treeSize(x, memo), 1<<20)
+		size = min(size+ir.TreeSize(x, memo), ir.MaxTree)
 		return x
 	})
 	readsOf(d, func(*tensor.Tensor) { tensors++ })
 	return size, tensors
-}
-
-func treeSize(x *ir.Expr, memo map[*ir.Expr]int) int {
-	if x == nil {
-		return 0
-	}
-	if n, ok := memo[x]; ok {
-		return n
-	}
-	n := 1
-	for _, a := range x.Args {
-		n = min(n+treeSize(a, memo), 1<<20)
-	}
-	if s, ok := x.Ref.(ir.Scope); ok {
-		for _, a := range s.Exprs() {
-			n = min(n+treeSize(a, memo), 1<<20)
-		}
-	}
-	memo[x] = n
-	return n
 }

@@ -69,16 +69,7 @@ func contractionOf(d *tensor.Map) *contraction {
 
 // merge lets sums over the same ranges run over the same axes, with equal operands made one, so that a loop loads them once.
 func (c *contraction) merge() {
-	seen := map[uint64][]*ir.Expr{}
-	one := ir.Rewriter{Post: func(x *ir.Expr) *ir.Expr {
-		for _, y := range seen[x.Hash()] {
-			if ir.Equal(x, y) {
-				return y
-			}
-		}
-		seen[x.Hash()] = append(seen[x.Hash()], x)
-		return x
-	}}
+	one := unifier()
 	for i, s := range c.sums {
 		first := c.sums[slices.IndexFunc(c.sums[:i+1], func(t *sumOf) bool { return sameSpans(t.over, s.over) })]
 		axes := map[ir.Ref]*ir.Expr{}

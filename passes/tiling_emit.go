@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gkc-lang/gkc/ir"
-	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/ir/tile"
 )
@@ -79,10 +78,7 @@ func (e *tileEmitter) study(x *ir.Expr, seen map[*ir.Expr]bool) {
 }
 
 func (e *tileEmitter) add(s tile.Stmt) {
-	e.kernel.statements++
-	if e.kernel.statements > maxEmitted {
-		panic(diag.Errorf(s.Place(), "limit", "the kernel %s has more than %d statements", e.kernel.name, maxEmitted))
-	}
+	e.kernel.count(s)
 	e.scope.body = append(e.scope.body, s)
 }
 
@@ -198,26 +194,11 @@ func (e *tileEmitter) made(x *ir.Expr, args ...*ir.Expr) *ir.Expr {
 
 // noted gives what was made of x a name, where it would be written twice or is large.
 func (e *tileEmitter) noted(x, out *ir.Expr) *ir.Expr {
-	size := e.size(out)
+	size := ir.TreeSize(out, e.sizes)
 	if e.shared[x] && (size > maxPrinted || e.reads[x]) || size > 2*maxPrinted {
 		return e.named("t", out)
 	}
 	return out
-}
-
-func (e *tileEmitter) size(x *ir.Expr) int {
-	if len(x.Args) == 0 {
-		return 1
-	}
-	n := e.sizes[x]
-	if n == 0 {
-		n = 1
-		for _, a := range x.Args {
-			n = min(n+e.size(a), 1<<20)
-		}
-		e.sizes[x] = n
-	}
-	return n
 }
 
 // named gives a value a name.

@@ -56,11 +56,8 @@ func mistakes(path, src string, set map[string]int64) diag.List {
 		_, errs := gkc.Compile(path, src, set)
 		return errs
 	}
-	unit, err := passes.ParseUnit(level, src)
-	if err == nil {
-		err = unit.Verify()
-	}
-	return irMistakes(path, err)
+	_, errs := readIR(path, src, level)
+	return errs
 }
 
 // jsonDiag is a diagnosis as gkc check --json prints it.

@@ -76,12 +76,9 @@ func (a *app) load(path, kernel string, set map[string]int64) (*target, error) {
 }
 
 func (a *app) loadIR(path, src, kernel string, level passes.Level) (*target, error) {
-	unit, err := passes.ParseUnit(level, src)
-	if err == nil {
-		err = unit.Verify()
-	}
-	if err != nil {
-		return nil, a.wrongText(path, src, err)
+	unit, errs := readIR(path, src, level)
+	if err := a.report(errs, src); err != nil {
+		return nil, err
 	}
 	if kernel != "" && kernel != unit.Name() {
 		return nil, callError("%s holds %s, not the kernel %s", path, unit.Name(), kernel)
@@ -89,13 +86,12 @@ func (a *app) loadIR(path, src, kernel string, level passes.Level) (*target, err
 	return &target{unit: unit, source: src, path: path}, nil
 }
 
-// wrongText reports IR text that does not read or does not verify.
-func (a *app) wrongText(path, src string, err error) error {
-	return a.report(irMistakes(path, err), src)
-}
-
-// irMistakes lists what is wrong with IR text, from what its parser or verifier returned.
-func irMistakes(path string, err error) diag.List {
+// readIR reads and verifies IR text; the list says what is wrong with it.
+func readIR(path, src string, level passes.Level) (*passes.Unit, diag.List) {
+	unit, err := passes.ParseUnit(level, src)
+	if err == nil {
+		err = unit.Verify()
+	}
 	var list diag.List
 	var one *diag.Diag
 	switch {
@@ -109,7 +105,7 @@ func irMistakes(path string, err error) diag.List {
 	for _, d := range list {
 		d.File = path
 	}
-	return list
+	return unit, list
 }
 
 // report prints diagnoses for a person; if one is an error, the command ends with exit code 1.

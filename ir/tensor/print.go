@@ -238,7 +238,7 @@ func (w *writer) body(guard *ir.Expr, e *ir.Expr) {
 // ExprText writes an expression of the level for messages, as it would stand in IR text, and no longer than a line.
 func ExprText(e *ir.Expr) string {
 	w := newWriter()
-	if treeSize(e, map[*ir.Expr]int{}) > 200 {
+	if ir.TreeSize(e, map[*ir.Expr]int{}) > 200 {
 		return e.Op.Name + "(…)"
 	}
 	w.Expr(e, e.Type)

@@ -123,22 +123,6 @@ func children(e *ir.Expr) []*ir.Expr {
 	return e.Args
 }
 
-// treeSize is the number of operations of e written out, up to a bound.
-func treeSize(e *ir.Expr, memo map[*ir.Expr]int) int {
-	if e == nil {
-		return 0
-	}
-	if n, ok := memo[e]; ok {
-		return n
-	}
-	size := 1
-	for _, a := range children(e) {
-		size = min(size+treeSize(a, memo), 1<<30)
-	}
-	memo[e] = size
-	return size
-}
-
 // eachSpan calls f for the spans that d itself binds.
 func eachSpan(d Def, f func(ir.Span)) {
 	each := func(list []ir.Span) {
