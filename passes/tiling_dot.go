@@ -11,20 +11,9 @@ import (
 
 // contractionMaker builds the kernel of a contraction.
 type contractionMaker struct {
-	*tileEmitter
-	def    *tensor.Map
-	of     *contraction
-	sched  schedule.Choice
-	m, n   *tileAxis
-	places map[*ir.Axis]*ir.Expr // of the definition's axes, counted from 0
-	facts  *ir.Facts
-}
-
-// tileAxis is a fused axis that is cut: point number block * size + at.
-type tileAxis struct {
-	at    *ir.Axis // inside the tile
-	block *ir.Axis // which tile
-	count *ir.Expr // of tiles
+	*blockMaker
+	of   *contraction
+	m, n *tileAxis
 }
 
 // contraction makes a kernel whose blocks compute tiles of the result, going along k in steps:
@@ -48,34 +37,23 @@ type tileAxis struct {
 //	  store[mi, ni] y[mm * 128 + mi, nm * 128 + ni] <- y where …
 //	}
 func (m *moduleMaker) contraction(d *tensor.Map, of *contraction, sched schedule.Choice) {
-	k := m.kernel(d.Out.Name, d.Pos)
-	k.out.Sched, k.out.Threads = sched, 32*sched.Of("warps.m", 1)*sched.Of("warps.n", 1)
-	conds := make([]*ir.Expr, len(m.out.Where))
-	for i, w := range m.out.Where {
-		conds[i] = w.Expr
-	}
-	c := &contractionMaker{tileEmitter: k.tileEmitter(of.roots(d)...), def: d, of: of, sched: sched, places: map[*ir.Axis]*ir.Expr{}, facts: ir.NewFacts(conds...)}
-	defer c.facts.Forget()
-
-	var grid []ir.Span
+	c := &contractionMaker{blockMaker: m.block(d, sched, 32*sched.Of("warps.m", 1)*sched.Of("warps.n", 1), of.roots(d)), of: of}
 	for _, s := range of.batch {
-		a := &ir.Axis{Name: k.fresh(s.Axis.Name)}
-		grid = append(grid, ir.Span{Axis: a, Lo: ir.Int64(0), Hi: extent(s)})
-		c.facts.Bind(grid[len(grid)-1])
+		a := &ir.Axis{Name: c.kernel.fresh(s.Axis.Name)}
+		c.grid = append(c.grid, ir.Span{Axis: a, Lo: ir.Int64(0), Hi: extent(s)})
+		c.facts.Bind(c.grid[len(c.grid)-1])
 		c.place(s, ir.Name(a))
 	}
-	c.m, c.n = c.cut("m", of.m), c.cut("n", of.n)
-	for _, a := range []*tileAxis{c.m, c.n} {
-		grid = append(grid, ir.Span{Axis: a.block, Lo: ir.Int64(0), Hi: a.count})
-	}
+	c.m, c.n = c.cut("m", sched.Of("m", 1), of.m), c.cut("n", sched.Of("n", 1), of.n)
+	c.across(c.m)
+	c.across(c.n)
 	for i, s := range of.sums {
 		if slices.ContainsFunc(of.sums[:i], s.along) {
 			continue // in a loop that is there
 		}
 		c.loop(slices.DeleteFunc(slices.Clone(of.sums), func(t *sumOf) bool { return !t.along(s) }))
 	}
-	c.result()
-	k.out.Body = []tile.Stmt{&tile.Loop{Kind: tile.Grid, Over: grid, Body: c.scope.body}}
+	c.finish(c.m.at, c.n.at)
 }
 
 // roots lists the expressions that will be emitted.
@@ -94,32 +72,10 @@ func sameSpans(a, b fused) bool {
 	return slices.EqualFunc(a, b, func(x, y ir.Span) bool { return ir.Equal(x.Lo, y.Lo) && ir.Equal(x.Hi, y.Hi) })
 }
 
-// cut makes the axes of a fused axis, and says where its axes stand.
-func (c *contractionMaker) cut(knob string, spans fused) *tileAxis {
-	k, size, total := c.kernel, ir.Int64(int64(c.sched.Of(knob, 1))), spans.total()
-	a := &tileAxis{at: &ir.Axis{Name: k.fresh(knob + "i"), Extent: size}, block: &ir.Axis{Name: k.fresh(knob + "m")}, count: ir.CeilDiv(total, size)}
-	k.out.Axes = append(k.out.Axes, a.at)
-	number := ir.Add(ir.Mul(ir.Name(a.block), size), ir.Name(a.at))
-	c.facts.Bind(ir.Span{Axis: a.block, Lo: ir.Int64(0), Hi: a.count})
-	c.facts.Bind(ir.Span{Axis: a.at, Lo: ir.Int64(0), Hi: size})
-	if inside := ir.Lt(number, total); !c.facts.Holds(inside) {
-		c.inside[a.at] = inside
-	}
-	for i, p := range spans.places(number) {
-		c.place(spans[i], p)
-	}
-	return a
-}
-
-func (c *contractionMaker) place(s ir.Span, p *ir.Expr) {
-	c.places[s.Axis] = p
-	c.rename[s.Axis] = ir.Add(p, s.Lo)
-}
-
 // loop computes sums over the same axes.
 func (c *contractionMaker) loop(sums []*sumOf) {
 	mark := c.facts.Mark()
-	k := c.cut("k", sums[0].over)
+	k := c.cut("k", c.sched.Of("k", 1), sums[0].over)
 	c.facts.Release(mark)
 	loop := &tile.Loop{Head: tile.Head{Pos: sums[0].expr.Pos}, Kind: tile.Serial, Over: []ir.Span{{Axis: k.block, Lo: ir.Int64(0), Hi: k.count}}}
 	for _, s := range sums {
@@ -179,21 +135,4 @@ func (c *contractionMaker) zeroed(v *tile.Value) bool {
 
 func sameAxes(a, b []*ir.Axis) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(x *ir.Axis) bool { return !slices.Contains(b, x) })
-}
-
-// result computes the rest of the body and stores it.
-func (c *contractionMaker) result() {
-	axes := []*ir.Axis{c.m.at, c.n.at}
-	value := c.emit(c.def.Body, nil)
-	if len(value.Args) > 0 {
-		value = c.mapped(c.def.Out.Name, value, axes)
-	}
-	s := &tile.Store{Head: tile.Head{Pos: c.def.Pos}, Axes: axes, To: c.kernel.module.array(c.def.Out), Value: value}
-	for _, f := range c.def.Free {
-		s.At = append(s.At, c.places[f.Axis])
-	}
-	if where := c.mask(axes); !isTrue(where) {
-		s.Where = where
-	}
-	c.add(s)
 }
