@@ -204,6 +204,10 @@ func (f *Facts) quotient(op *Op, a, b Poly) Poly {
 		return whole.plus(1, f.quotient(OpFloorDiv, rest, b))
 	}
 	if x.op == OpFloorDiv {
+		if t, ok := a.single(); ok && f.atoms[t].op == OpFloorDiv && f.atLeast(f.atoms[t].args[1], 1) {
+			inner := f.atoms[t].args // a / b / c is a / (b * c)
+			return f.quotient(OpFloorDiv, inner[0], f.product(inner[1], b))
+		}
 		switch {
 		case f.atLeast(a, 0) && f.atLeast(b.minus(a), 1):
 			return nil
