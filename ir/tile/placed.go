@@ -113,6 +113,14 @@ func (v *verifier) covers(x *Value, l *ir.Layout) {
 	if !l.Onto() || !l.OneToOne() {
 		v.fail("the layout of %s does not have every element once", x.Name)
 	}
+	if slices.ContainsFunc(l.Bits[ir.GroupBits:], func(bits []ir.LayoutBit) bool { return len(bits) > 0 }) {
+		v.fail("the layout of %s has bits that are of no register, lane or warp", x.Name)
+	}
+	for _, place := range l.Bits {
+		if slices.ContainsFunc(place, func(b ir.LayoutBit) bool { return b.Free == '~' }) {
+			v.fail("the layout of %s has bits that are pending", x.Name)
+		}
+	}
 	if v.threads > 0 && l.Threads() != v.threads {
 		v.fail("the layout of %s is over %d threads, the block has %d", x.Name, l.Threads(), v.threads)
 	}

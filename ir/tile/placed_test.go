@@ -22,6 +22,11 @@ func TestPlacedMistakes(t *testing.T) {
 		{"d[mi, ni]: f32 reg as acc", "d[mi, ni]: f32 reg as other", "unknown layout other"},
 		{", nm in 0..1 raster", " raster", "raster 2"},
 		{"loop km in 0..2", "unroll km in 0..2", "3 stages"},
+		{"next acc = d", "q[mi, ki]: f16 = map x\nnext acc = d", "read by an expression"},
+		{"load async X", "load X", "only moves and asynchronous loads"},
+		{"d[mi, ni]: f32 reg as acc", "d[mi, ni]: f32 shared", "only moves and asynchronous loads"},
+		{"warp mi16]", "cta mi16]", "bits that are of no register, lane or warp"},
+		{"[reg ni1", "[reg ~ ni1", "bits that are pending"},
 	} {
 		text := strings.Replace(string(src), c.old, c.new, 1)
 		m, errs := Parse(text)

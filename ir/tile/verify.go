@@ -145,7 +145,11 @@ func (v *verifier) stmt(s Stmt) {
 			v.expr(s.Other, s.Out.Type, s.Out.Axes)
 		}
 		v.async(s)
-		v.value(s.Out)
+		if s.Async {
+			v.held(s.Out)
+		} else {
+			v.value(s.Out)
+		}
 	case *Store:
 		v.store(s)
 	case *Map:
@@ -213,8 +217,16 @@ func (v *verifier) axes(list []*ir.Axis) {
 	}
 }
 
-// value declares a value that a statement defines.
+// value declares a value that a statement computes: in registers, if it is decided where.
 func (v *verifier) value(x *Value) {
+	if x.Space == Shared {
+		v.fail("%s is in shared memory: only moves and asynchronous loads put something there", x.Name)
+	}
+	v.held(x)
+}
+
+// held declares a value in any space.
+func (v *verifier) held(x *Value) {
 	if !x.Type.IsValid() || x.Type.IsPacked() {
 		v.fail("%s has type %s", x.Name, x.Type)
 	}

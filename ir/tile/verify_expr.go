@@ -35,6 +35,9 @@ func (v *verifier) types(e *ir.Expr) {
 			if x.Type != x.Ref.RefType() {
 				v.fail("%s is %s, named as %s", x.Ref.RefName(), x.Ref.RefType(), x.Type)
 			}
+			if t, ok := x.Ref.(*Value); ok && t.Space == Shared {
+				v.fail("%s is in shared memory, and read by an expression: a move takes it to registers", t.Name)
+			}
 			return
 		case v.typed[x]:
 			return
@@ -113,7 +116,7 @@ func (v *verifier) meeting(s Stmt) {
 		if s.Out.Type != s.In.Type {
 			v.fail("move of %s, which is %s, to %s", s.In.Name, s.In.Type, s.Out.Type)
 		}
-		v.value(s.Out)
+		v.held(s.Out)
 	}
 }
 
