@@ -65,12 +65,21 @@ func TestAgainstTheEvaluator(t *testing.T) {
 	}
 }
 
-func draw(t *testing.T, p *tensor.Program, r *rand.Rand) *data.Call {
-	sig := p.Signature()
+func draw(t *testing.T, p *tensor.Program, r *rand.Rand) *data.Call { return drawUpTo(t, p, r, 6) }
+
+// drawUpTo draws a call with sizes of at most so many.
+func drawUpTo(t *testing.T, p *tensor.Program, r *rand.Rand, most int64) *data.Call {
+	return drawCall(t, p.Signature(), r, most)
+}
+
+// drawCall draws a call with sizes up to most, as far as their conditions go.
+func drawCall(t *testing.T, sig *data.Signature, r *rand.Rand, most int64) *data.Call {
+	t.Helper()
 	given := data.Given{Set: map[string]int64{}, Values: map[string]ir.Const{}}
 	for _, s := range sig.Scalars {
-		if s.IsSize {
-			given.Set[s.Name] = 1 + r.Int64N(6)
+		if s.IsSize && s.Fixed == nil {
+			step := max(s.Multiple, 1)
+			given.Set[s.Name] = step * (1 + r.Int64N((most+step-1)/step))
 		}
 	}
 	whole := r.IntN(2) == 0 // indices that are all inside

@@ -15,6 +15,9 @@ func Space(k *tile.Kernel, d *device.Device) *schedule.Space {
 	if k.Threads == 0 {
 		return nil
 	}
+	if _, rows := k.Sched.Get("rows"); rows {
+		return spaceOfRows(k, d)
+	}
 	var shapes []dotShape
 	var visit func(list []tile.Stmt)
 	visit = func(list []tile.Stmt) {
@@ -36,6 +39,8 @@ func Space(k *tile.Kernel, d *device.Device) *schedule.Space {
 
 // dotShape is what a dot multiplies, and in what it adds.
 type dotShape struct{ a, b, acc ir.Type }
+
+func (c *contraction) space(d *device.Device) *schedule.Space { return contractionSpace(c.shapes(), d) }
 
 func (c *contraction) shapes() []dotShape {
 	out := make([]dotShape, len(c.sums))

@@ -1,16 +1,23 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/diag"
+	"github.com/gkc-lang/gkc/ir/schedule"
 	"github.com/gkc-lang/gkc/ir/tensor"
 )
 
 // makeTiles is make_loops with block kernels: a definition that contracts tensors becomes one whose blocks compute tiles of the
-// result. What it cannot cut so becomes the kernel that make_loops makes.
+// result, one that reduces becomes one whose blocks compute several rows. What it cannot cut so becomes the kernel that make_loops makes.
 func makeTiles(u *Unit) error {
 	m := newModuleMaker(u.Tensor)
 	m.tiles = &tiling{unit: u}
+	if err := m.tiles.known(); err != nil {
+		return err
+	}
 	m.program(u.Tensor)
 	u.Tile = m.out
 	return m.tiles.err
@@ -22,24 +29,78 @@ type tiling struct {
 	err  error // what is wrong with the schedule that the user asks for
 }
 
+// blockForm is a way in which the blocks of a kernel compute a definition.
+type blockForm interface {
+	// space is what may be chosen on a device (nil: any).
+	space(d *device.Device) *schedule.Space
+	// kernel adds the kernel.
+	kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice)
+}
+
+// formOf finds the form of a definition; nil if it has none.
+func (m *moduleMaker) formOf(d *tensor.Map) blockForm {
+	if c := contractionOf(d); c != nil {
+		return c
+	}
+	if r := rowsOf(d, m.conditions()); r != nil {
+		return r
+	}
+	return nil
+}
+
 // tiled makes a block kernel of a definition, if it can be one.
 func (m *moduleMaker) tiled(d *tensor.Map) bool {
 	if m.tiles == nil {
 		return false
 	}
-	c := contractionOf(d)
-	if c == nil {
+	form := m.formOf(d)
+	if form == nil {
 		return false
 	}
-	space := contractionSpace(c.shapes(), m.tiles.unit.Device)
-	if err := space.Legal(m.tiles.unit.Sched); err != nil {
+	space := form.space(m.tiles.unit.Device)
+	own := asked(m.tiles.unit.Sched, space)
+	if err := space.Legal(own); err != nil {
 		if m.tiles.err == nil {
 			m.tiles.err = diag.Errorf(d.Pos, "limit", "the schedule of %s: %v", d.Out.Name, err)
 		}
 		return false
 	}
-	m.contraction(d, c, space.Complete(m.tiles.unit.Sched))
+	form.kernel(m, d, space.Complete(own))
 	return true
+}
+
+// asked is what the user chooses of a space.
+func asked(of schedule.Choice, space *schedule.Space) (out schedule.Choice) {
+	for _, p := range of {
+		if hasKnob(space, p.Knob) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func hasKnob(s *schedule.Space, name string) bool {
+	return slices.ContainsFunc(s.Knobs, func(k schedule.Knob) bool { return k.Name == name })
+}
+
+// known reports a knob that kernels of no form have: one that a kernel lacks is for others.
+func (t *tiling) known() error {
+	spaces := []*schedule.Space{contractionSpace(nil, nil), rowSpace(0, nil, rowChoice{})}
+	for _, p := range t.unit.Sched {
+		if slices.ContainsFunc(spaces, func(s *schedule.Space) bool { return hasKnob(s, p.Knob) }) {
+			continue
+		}
+		var names []string
+		for _, s := range spaces {
+			for _, k := range s.Knobs {
+				if !slices.Contains(names, k.Name) {
+					names = append(names, k.Name)
+				}
+			}
+		}
+		return diag.Errorf(t.unit.Tensor.Pos, "schedule", "there is no knob %s; there are %v", p.Knob, names)
+	}
+	return nil
 }
 
 // fused are axes that are walked as one, the last of them fastest.

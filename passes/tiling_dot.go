@@ -16,7 +16,7 @@ type contractionMaker struct {
 	m, n *tileAxis
 }
 
-// contraction makes a kernel whose blocks compute tiles of the result, going along k in steps:
+// kernel makes a kernel whose blocks compute tiles of the result, going along k in steps:
 //
 //	def y[i, j]: f32 = sum[l: f32](x[i, l] * w[l, j]) + b[j]
 //
@@ -36,7 +36,7 @@ type contractionMaker struct {
 //	  y[mi, ni]: f32 = map acc.1 + b
 //	  store[mi, ni] y[mm * 128 + mi, nm * 128 + ni] <- y where …
 //	}
-func (m *moduleMaker) contraction(d *tensor.Map, of *contraction, sched schedule.Choice) {
+func (of *contraction) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice) {
 	c := &contractionMaker{blockMaker: m.block(d, sched, 32*sched.Of("warps.m", 1)*sched.Of("warps.n", 1), of.roots(d)), of: of}
 	for _, s := range of.batch {
 		a := &ir.Axis{Name: c.kernel.fresh(s.Axis.Name)}

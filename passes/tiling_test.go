@@ -42,7 +42,9 @@ func blocks(m *tile.Module) (out []*tile.Kernel) {
 func smallTiles(r *rand.Rand) schedule.Choice {
 	size := func() int { return 8 << r.IntN(2) }
 	return schedule.Choice{{Knob: "m", Value: size()}, {Knob: "n", Value: size()}, {Knob: "k", Value: size()},
-		{Knob: "warps.m", Value: 1 + r.IntN(2)}, {Knob: "warps.n", Value: 1}, {Knob: "stages", Value: 1 + r.IntN(4)}}
+		{Knob: "warps.m", Value: 1 + r.IntN(2)}, {Knob: "warps.n", Value: 1}, {Knob: "stages", Value: 1 + r.IntN(4)},
+		{Knob: "rows", Value: 32 << r.IntN(2)}, {Knob: "cols", Value: 2 << r.IntN(2)}, {Knob: "vec", Value: 1}, {Knob: "lanes", Value: 1 + r.IntN(2)},
+		{Knob: "warps", Value: 1}, {Knob: "warps.r", Value: 1}}
 }
 
 // contractions lists programs that contract, with the number of block kernels that they become.
@@ -65,10 +67,10 @@ var contractions = []struct {
 	{"integers", `kernel integers(x: i8[M, K], w: u8[K, N]) -> y: i32[M, N] { y[m, n] = sum[k: i32](i32(x[m, k]) * i32(w[k, n])) }`, 1},
 	{"mapped", `kernel mapped(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k](exp(x[m, k]) * (if n > k { w[k, n] } else { 1.5 })) }`, 1},
 	{"epilogue", `kernel epilogue(x: f32[M, K], w: f32[K, N], r: f32[M, N], i: i32[M]) -> y: f32[N, M] { y[n, m] = if i[m] > 1 { r[m, n] + sum[k](x[m, k] * w[k, n]) } else { 2 * sum[k](x[m, k] * w[k, n]) } }`, 0},
-	{"matvec", `kernel matvec(x: f32[M, K], w: f32[K]) -> y: f32[M] { y[m] = sum[k](x[m, k] * w[k]) }`, 0},
-	{"triangle", `kernel triangle(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k where k <= m](x[m, k] * w[k, n]) }`, 0},
-	{"largest", `kernel largest(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = max[k where K > 0](x[m, k] * w[k, n]) }`, 0},
-	{"summed", `kernel summed(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k](x[m, k] + w[k, n]) }`, 0},
+	{"matvec", `kernel matvec(x: f32[M, K], w: f32[K]) -> y: f32[M] { y[m] = sum[k](x[m, k] * w[k]) }`, 1},
+	{"triangle", `kernel triangle(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k where k <= m](x[m, k] * w[k, n]) }`, 1},
+	{"largest", `kernel largest(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = max[k where K > 0](x[m, k] * w[k, n]) }`, 1},
+	{"summed", `kernel summed(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k](x[m, k] + w[k, n]) }`, 1},
 }
 
 func program(t *testing.T, src string) *tensor.Program {
@@ -116,7 +118,7 @@ func TestScheduleOfTheUser(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"m 12":                 "m is 12; it can be one of [8 16 32 64 128 256]",
-		"lanes 2":              "there is no knob lanes",
+		"size 2":               "there is no knob size",
 		"stages 6, k 64":       "need 196608 bytes of shared memory; a block of every device has 49152",
 		"warps.m 8, warps.n 8": "need 2048 threads; a block of every device has 1024",
 		"m 8, n 8, warps.m 4":  "a tile of m 8, n 8 has 64 elements",

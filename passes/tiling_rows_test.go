@@ -1,0 +1,74 @@
+package passes_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gkc-lang/gkc/ir/tensor"
+	"github.com/gkc-lang/gkc/ir/tile"
+	"github.com/gkc-lang/gkc/passes"
+)
+
+// rowReductions lists programs that reduce, with the number of block kernels that they become and the largest size of a call.
+var rowReductions = []struct {
+	name, src string
+	blocks    int
+	most      int64
+}{
+	{"squares", `kernel squares(x: f32[R, C]) -> s: f32[R] { s[i] = sqrt(sum[j](x[i, j] * x[i, j])) }`, 1, 70},
+	{"columns", `kernel columns(x: f32[R, C]) -> s: f32[C] { s[j] = max[i where R > 0](x[i, j]) }`, 1, 70},
+	{"all", `kernel all(x: f16[R, C]) -> s: f32 { s = sum[i, j](x[i, j]) }`, 1, 20},
+	{"matvec", `kernel matvec(a: f16[M, K], x: f16[K]) -> y: f32[M] { y[m] = sum[k](a[m, k] * x[k]) }`, 1, 70},
+	{"norm", `kernel norm(x: f32[B, H, W, C]) -> y: f32[B, C] { y[b, c] = sum[h, w](x[b, h, w, c]) / (H * W) }`, 1, 8},
+	{"swapped", `kernel swapped(x: f32[A, B, C]) -> y: f32[B] { y[b] = sum[c, a](x[a, b, c]) }`, 1, 8},
+	{"moments", `kernel moments(x: f32[R, C], w: f32[C]) -> y: f32[R] { y[i] = sum[j](x[i, j] * w[j]) / (1 + sum[j](x[i, j] * x[i, j])) }`, 1, 70},
+	{"softmax", `kernel softmax(x: f32[R, C]) -> y: f32[R] { m[i] = max[j](x[i, j]); y[i] = log(sum[j](exp(x[i, j] - m[i]))) + m[i] }`, 2, 70},
+	{"causal", `kernel causal(x: f32[N, N]) -> y: f32[N] { y[i] = prod[j where j <= i](1 + 0.1 * x[i, j]) }`, 1, 40},
+	{"first", `kernel first(x: i32[R, C]) -> y: i32[R] { m[i] = max[j](x[i, j]); y[i] = i32(min[j where x[i, j] == m[i]](j)) }`, 2, 70},
+	{"any", `kernel any(x: i32[R, C]) -> y: i32[R] { y[i] = if any[j](x[i, j] == 3) == all[j](x[i, j] < 5) { 1 } else { 0 } }`, 1, 70},
+	{"depthwise", `kernel depthwise(x: f32[H, W, C], w: f32[3, 3, C]) -> y: f32[H, W, C] { y[h, v, c] = sum[r in 0..3, s in 0..3](x@zero[h + r - 1, v + s - 1, c] * w[r, s, c]) }`, 1, 8},
+	{"ranges", `kernel ranges(x: f32[R, C], y: f32[R, D]) -> s: f32[R] { s[i] = sum[j](x[i, j]) - max[k in 0..D where D > 0](y[i, k]) }`, 1, 50},
+	{"scaled", `kernel scaled(x: f32[R, C], i: i32[R], s: f32[K]) -> y: f32[R] { y[r] = sum[c where x[r, c] > 0](x[r, c] * s@clamp[i[r]]) }`, 1, 50},
+	{"nested", `kernel nested(x: f32[R, C, 5]) -> y: f32[R] { y[i] = sum[j](abs(x[i, j, j % 2])) + sum[j](x[i, j, j % 2] * max[k in 0..5](x[i, j, k])) }`, 0, 8},
+	{"prefix", `kernel prefix(x: f32[R, C]) -> y: f32[R, C] { y[i, j] = sum[k in 0..j + 1](x[i, k]) }`, 0, 8},
+}
+
+// TestRowsAgreeWithTheEvaluator: what kernels of reductions compute is what the program means, whatever their schedule.
+func TestRowsAgreeWithTheEvaluator(t *testing.T) {
+	for n, c := range rowReductions {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := program(t, c.src)
+			first := blocks(tiled(t, p, nil))
+			require.Len(t, first, c.blocks)
+			if c.blocks == 0 {
+				return
+			}
+			space := passes.Space(first[0], nil)
+			require.NoError(t, space.Legal(space.Default()))
+			for seed := range uint64(8) {
+				r := rand.New(rand.NewPCG(seed, uint64(n)))
+				sched := space.Random(seed)
+				for i := uint64(1); sched.Of("rows", 1)*sched.Of("cols", 1) > 512; i++ {
+					sched = space.Random(seed + 100*i)
+				}
+				if seed == 0 {
+					sched = nil
+				}
+				m := tiled(t, p, sched)
+				call := drawUpTo(t, p, r, c.most)
+				want, err := tensor.Eval(p, call, tensor.EvalOptions{})
+				require.NoError(t, err)
+				got, err := tile.Eval(context.Background(), m, call)
+				require.NoError(t, err)
+				for name, w := range want {
+					agree(t, fmt.Sprintf("%s with %s: %s\n%s", c.name, sched, name, m), got[name], w)
+				}
+			}
+		})
+	}
+}
