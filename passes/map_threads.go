@@ -26,7 +26,7 @@ import (
 func mapThreads(u *Unit) error {
 	out := &simt.Module{Header: u.Tile.Header}
 	for _, k := range u.Tile.Kernels {
-		out.Kernels = append(out.Kernels, kernelThreads(k))
+		out.Kernels = append(out.Kernels, kernelThreads(u.Tile, k))
 	}
 	u.Simt = out
 	return nil
@@ -50,6 +50,9 @@ type threads struct {
 	body    []simt.Stmt
 	blocks  bool // a point of the grid is a block
 	single  bool // every thread does the same: only one stores
+
+	tileAt func(*tile.Value) *ir.Expr // of the point that is being computed; nil: tiles are in rename
+	onlyIf *ir.Expr                   // where the thread has the effects of that point; nil: always
 }
 
 // unsupported ends the pass at a construct that this lowering cannot give to threads.
@@ -57,16 +60,25 @@ func (t *threads) unsupported(format string, args ...any) {
 	panic(diag.Errorf(diag.Pos{}, "limit", "kernel %s: %s", t.in.Name, fmt.Sprintf(format, args...)))
 }
 
-func kernelThreads(k *tile.Kernel) *simt.Kernel {
+func kernelThreads(m *tile.Module, k *tile.Kernel) *simt.Kernel {
 	t := &threads{
 		in: k, rename: map[ir.Ref]*ir.Expr{}, hosted: map[uint64][]hosted{}, known: map[*ir.Expr]bool{},
 		buffers: map[*tile.Array]*simt.Buffer{}, names: map[string]bool{}, counts: map[string]int{},
 		out: &simt.Kernel{Name: k.Name, Lines: k.Lines, Launch: simt.Launch{Threads: blockThreads}},
 	}
 	grid := k.Body[0].(*tile.Loop)
-	t.blocks = len(k.Axes) > 0 || anyPhase(grid.Body)
-	t.grid(grid)
+	body := t.stmts
+	switch {
+	case k.Threads > 0:
+		t.out.Launch.Threads = k.Threads
+		body = func(list []tile.Stmt) { t.blockKernel(m, list) }
+	case len(k.Axes) > 0 || anyPhase(grid.Body):
+		body = t.block
+	}
+	t.blocks = k.Threads > 0 || len(k.Axes) > 0 || anyPhase(grid.Body)
+	t.grid(grid, body)
 	t.out.Body = t.body
+	t.out.For = simt.LeastDevice(t.out)
 	for _, b := range t.out.Global {
 		b.ReadOnly = !stores(t.out.Body, b)
 	}
@@ -98,7 +110,7 @@ func anyPhase(list []tile.Stmt) bool {
 }
 
 // grid numbers its points and runs over them with a stride that only the largest grids ever take.
-func (t *threads) grid(s *tile.Loop) {
+func (t *threads) grid(s *tile.Loop, body func([]tile.Stmt)) {
 	points := ir.Int64(1)
 	extents := make([]*ir.Expr, len(s.Over))
 	for i, o := range s.Over {
@@ -118,11 +130,7 @@ func (t *threads) grid(s *tile.Loop) {
 		for i, at := range t.unfold(ir.Name(point), extents) {
 			t.bindAxis(s.Over[i].Axis, ir.Add(at, t.expr(s.Over[i].Lo)))
 		}
-		if t.blocks {
-			t.block(s.Body)
-		} else {
-			t.stmts(s.Body)
-		}
+		body(s.Body)
 	})
 	t.body = append(t.body, loop)
 }

@@ -75,12 +75,12 @@ func (t *threads) stmt(s tile.Stmt) {
 	case *tile.If:
 		t.branch(s, t.stmts)
 	default:
-		t.unsupported("%s has no lowering to threads that do one element each", word(s))
+		t.unsupported("%s has no lowering to threads that do one element each", kindOf(s))
 	}
 }
 
-// word is what the text calls a kind of statement.
-func word(s tile.Stmt) string {
+// kindOf is what the text calls a kind of statement.
+func kindOf(s tile.Stmt) string {
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", s), "*tile."))
 }
 
@@ -90,8 +90,11 @@ func (t *threads) once(where *ir.Expr, s simt.Stmt) {
 	if where != nil {
 		cond = t.expr(where)
 	}
-	if t.single {
+	switch {
+	case t.single:
 		cond = ir.And(ir.Eq(ir.Name(simt.Tid), ir.ZeroOf(ir.I32)), cond)
+	case t.onlyIf != nil:
+		cond = ir.And(t.onlyIf, cond)
 	}
 	if cond == ir.True {
 		t.add(s)
@@ -255,6 +258,11 @@ func (t *threads) name(e *ir.Expr) *ir.Expr {
 	}
 	if to := t.rename[e.Ref]; to != nil {
 		return to
+	}
+	if v, ok := e.Ref.(*tile.Value); ok && t.tileAt != nil {
+		if to := t.tileAt(v); to != nil {
+			return to
+		}
 	}
 	if _, ok := e.Ref.(*simt.Value); !ok {
 		t.unsupported("the value %s is used by other threads than those that computed it", e.Ref.RefName())

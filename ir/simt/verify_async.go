@@ -1,11 +1,13 @@
 package simt
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/syntax"
 )
 
@@ -276,38 +278,52 @@ func (v *verifier) device() {
 	if !v.require(v.k.For == "" || targetNumber(v.k.For) > 0, "%q is no device: sm_80, sm_90a", v.k.For) {
 		return
 	}
-	if v.k.Launch.Cluster > 1 || v.k.Launch.Tail {
-		v.needs("sm_90", "a cluster or a dependent launch")
+	needs(v.k, func(at diag.Pos, least, what string) {
+		v.pos = at
+		v.require(Runs(v.k.For, least), "%s needs %s, and the kernel is for %s", what, least, cmp.Or(v.k.For, "any device"))
+	})
+}
+
+// needs lists what a kernel needs of a device.
+func needs(k *Kernel, f func(at diag.Pos, least, what string)) {
+	if k.Launch.Cluster > 1 || k.Launch.Tail {
+		f(diag.Pos{}, "sm_90", "a cluster or a dependent launch")
 	}
-	Walk(v.k.Body, func(s Stmt) {
-		v.pos = s.Place()
+	Walk(k.Body, func(s Stmt) {
+		need := func(least, what string) { f(s.Place(), least, what) }
 		switch s := s.(type) {
 		case *Copy:
-			v.needs(s.Form.Needs, s.Form.Name)
+			need(s.Form.Needs, s.Form.Name)
 		case *Mma:
-			v.needs(s.Atom.Needs, s.Atom.Name)
+			need(s.Atom.Needs, s.Atom.Name)
 		case *Sync:
-			v.needs(s.Verb.Needs, s.Verb.Name+" "+s.Verb.On)
+			need(s.Verb.Needs, s.Verb.Name+" "+s.Verb.On)
 		case *Roles:
 			for _, a := range s.Arms {
 				if a.Regs != 0 {
-					v.needs("sm_90a", "the registers of a role")
+					need("sm_90a", "the registers of a role")
 				}
 			}
 		case *Load:
 			if s.Form == Matrix || s.Form == MatrixTrans {
-				v.needs("sm_75", "a matrix load")
+				need("sm_75", "a matrix load")
 			}
 		case *Store:
 			if s.Form == Matrix || s.Form == MatrixTrans {
-				v.needs("sm_90", "a matrix store")
+				need("sm_90", "a matrix store")
 			}
 		}
 	})
 }
 
-func (v *verifier) needs(least, what string) {
-	v.require(Runs(v.k.For, least), "%s needs %s, and the kernel is for %s", what, least, map[bool]string{true: v.k.For, false: "any device"}[v.k.For != ""])
+// LeastDevice is the least device that has all that a kernel needs; empty: any has.
+func LeastDevice(k *Kernel) (least string) {
+	needs(k, func(_ diag.Pos, need, _ string) {
+		if !Runs(least, need) {
+			least = need
+		}
+	})
+	return least
 }
 
 // Runs reports whether a kernel for target may use what needs least. Names that end in a are of one device alone.
