@@ -51,7 +51,13 @@ func touches(s tile.Stmt) (reads, writes []*tile.Value) {
 }
 
 // before reports whether a barrier is needed in front of a statement, and notes what the statement does.
-func (s *barriers) before(st tile.Stmt, ring *ring) (needed bool) {
+func (s *barriers) before(st tile.Stmt) (needed bool) {
+	if r, ok := st.(*tile.Reduce); ok && warpsOver(r) != 0 { // its result stands for the shared memory that it goes through
+		needed = s.read[r.Out]
+		s.meet()
+		s.read[r.Out] = true
+		return needed
+	}
 	reads, writes := touches(st)
 	for _, v := range reads {
 		needed = needed || s.written[v]
@@ -90,7 +96,7 @@ func after(list []tile.Stmt, s barriers) barriers {
 			s = after(st.Else, s)
 			s.join(yes)
 		default:
-			s.before(st, nil)
+			s.before(st)
 		}
 	}
 	return s
@@ -120,7 +126,7 @@ func afterLoop(s *tile.Loop, state barriers) barriers {
 // touches places a barrier in front of a statement that needs one.
 func (b *block) touches(s tile.Stmt) {
 	async := b.state.async
-	if b.state.before(s, b.ring) {
+	if b.state.before(s) {
 		if async {
 			b.queue("commit")
 			b.queue("wait", 0)

@@ -297,48 +297,78 @@ func (r *run) same(v *tile.Value) []int {
 
 // found fills in the registers of layout l; false where other threads hold them.
 func (r *run) found(l *ir.Layout, out []int) bool {
-	axes := make([]int, len(l.Axes))
-	for i, name := range l.Axes {
-		if axes[i] = slices.Index(r.layout.Axes, name); axes[i] < 0 {
-			return false
-		}
+	if !subset(l.Axes, r.layout.Axes) || !threadsAgree(l, r.layout) {
+		return false
 	}
-	for _, place := range []int{ir.LaneBits, ir.WarpBits} {
-		if len(l.Bits[place]) != len(r.layout.Bits[place]) {
-			return false
-		}
-		for k, bit := range l.Bits[place] {
-			other := r.layout.Bits[place][k]
-			for i, a := range axes {
-				if step(bit, i) != step(other, a) {
-					return false
-				}
-			}
-		}
-	}
-	where := map[string]int{}
-	key := func(at []int) string {
-		b := make([]byte, 0, 4*len(at))
-		for _, x := range at {
-			b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
-		}
-		return string(b)
-	}
-	for reg := l.Regs() - 1; reg >= 0; reg-- {
-		where[key(l.At(reg, 0, 0))] = reg
-	}
-	at := make([]int, len(axes))
+	where := registersOf(l)
 	for reg := range out {
-		for i, a := range axes {
-			at[i] = r.regs[reg][a]
-		}
-		other, ok := where[key(at)]
+		other, ok := where[placeKey(projected(r.layout, l, r.regs[reg]))]
 		if !ok {
 			return false
 		}
 		out[reg] = other
 	}
 	return true
+}
+
+func subset(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(a string) bool { return !slices.Contains(all, a) })
+}
+
+// threadsAgree reports whether lanes and warps go the same way along the axes of layout l, all of which layout m has.
+func threadsAgree(l, m *ir.Layout) bool {
+	for _, place := range []int{ir.LaneBits, ir.WarpBits} {
+		if len(l.Bits[place]) != len(m.Bits[place]) {
+			return false
+		}
+		for k, bit := range l.Bits[place] {
+			for i, name := range l.Axes {
+				if step(bit, i) != step(m.Bits[place][k], slices.Index(m.Axes, name)) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// registersOf finds the register of a thread that holds a point, less what the thread adds to it.
+func registersOf(l *ir.Layout) map[string]int {
+	out := map[string]int{}
+	for reg := l.Regs() - 1; reg >= 0; reg-- {
+		out[placeKey(l.At(reg, 0, 0))] = reg
+	}
+	return out
+}
+
+// registersAgree reports whether registers hold the same points in two layouts over the same axes.
+func registersAgree(l, m *ir.Layout) bool {
+	if !slices.Equal(l.Axes, m.Axes) {
+		return false
+	}
+	for reg := range l.Regs() {
+		if !slices.Equal(l.At(reg, 0, 0), m.At(reg, 0, 0)) {
+			return false
+		}
+	}
+	return true
+}
+
+// projected keeps of subscripts along the axes of layout l those of the axes of layout m.
+func projected(l, m *ir.Layout, at []int) []int {
+	out := make([]int, len(m.Axes))
+	for i, name := range m.Axes {
+		out[i] = at[slices.Index(l.Axes, name)]
+	}
+	return out
+}
+
+func placeKey(at []int) string {
+	b := make([]byte, 0, 4*len(at))
+	for _, x := range at {
+		b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
+	}
+	return string(b)
 }
 
 // step is what a bit adds along an axis.
