@@ -10,6 +10,19 @@ type Groups struct {
 	steady map[atom]bool
 }
 
+// Step is by how much an integer goes up from one index of an axis to the next, quotients and choices that depend on the index
+// left aside; ok is false where that is no number.
+func (f *Facts) Step(e *Expr, axis *Axis) (step int64, ok bool) {
+	x, known := f.Value(Name(axis)).single()
+	p := f.Value(e)
+	if !known || !p.known() {
+		return 0, false
+	}
+	c, _, linear := p.split(x)
+	step, ok = c.constant()
+	return step, ok && linear
+}
+
 // Groups are those of n indices of an axis that was bound. varies says which other names may differ within a group.
 func (f *Facts) Groups(axis *Axis, n int64, varies func(Ref) bool) *Groups {
 	x, _ := f.Value(Name(axis)).single()

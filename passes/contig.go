@@ -57,11 +57,7 @@ func (c *contig) collect(list []tile.Stmt) {
 // elements of the array one behind the other, the first a multiple of n from its beginning. All others that the subscripts name
 // may be anything in their range.
 func (c *contig) run(of *tile.Array, at []*ir.Expr, axis *ir.Axis, most int) int {
-	linear := ir.Int64(0)
-	for i, x := range at {
-		linear = ir.Add(ir.Mul(linear, of.Extents[i]), x)
-	}
-	linear = c.full.Rewrite(linear)
+	linear := c.linear(of, at)
 	n := 1
 	for n*2 <= most {
 		n *= 2
@@ -70,6 +66,29 @@ func (c *contig) run(of *tile.Array, at []*ir.Expr, axis *ir.Axis, most int) int
 		n /= 2
 	}
 	return n
+}
+
+// step is how many elements lie between the elements of one index of the axis and the next, as far as that is a number; 0 where
+// it is none.
+func (c *contig) step(of *tile.Array, at []*ir.Expr, axis *ir.Axis) int64 {
+	f := ir.NewFacts(c.where...)
+	defer f.Forget()
+	linear := c.linear(of, at)
+	c.bind(f, linear, axis)
+	n, ok := f.Step(linear, axis)
+	if !ok {
+		return 0
+	}
+	return n
+}
+
+// linear is the number of an element in an array.
+func (c *contig) linear(of *tile.Array, at []*ir.Expr) *ir.Expr {
+	out := ir.Int64(0)
+	for i, x := range at {
+		out = ir.Add(ir.Mul(out, of.Extents[i]), x)
+	}
+	return c.full.Rewrite(out)
 }
 
 // same reports whether a condition (nil: always true) comes out the same for all of every n consecutive indices of the axis, from
