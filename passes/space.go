@@ -18,6 +18,9 @@ func Space(k *tile.Kernel, d *device.Device) *schedule.Space {
 	if _, rows := k.Sched.Get("rows"); rows {
 		return spaceOfRows(k, d)
 	}
+	if _, each := k.Sched.Get("each"); each {
+		return eachSpace(d, eachChoiceOf(k.Sched))
+	}
 	var shapes []dotShape
 	var visit func(list []tile.Stmt)
 	visit = func(list []tile.Stmt) {

@@ -43,7 +43,7 @@ func rowSpace(bytes int, d *device.Device, c rowChoice) *schedule.Space {
 	s := &schedule.Space{Limit: func(c schedule.Choice) error { return l.rows(bytes, rowChoiceOf(c)) }}
 	s.Knobs = []schedule.Knob{
 		{Name: "rows", Values: powers(1, 1024), Default: c.rows},
-		{Name: "cols", Values: powers(1, 8192), Default: c.cols},
+		{Name: "cols", Values: powers(1, 1<<14), Default: c.cols},
 		{Name: "vec", Values: powers(1, 16), Default: c.vec},
 		{Name: "across", Values: []int{0, 1}, Default: c.across},
 		{Name: "lanes", Values: powers(1, 32), Default: c.lanes},
@@ -75,35 +75,30 @@ func (l limits) rows(bytes int, c rowChoice) error {
 
 // Of the schedules that nobody chose.
 const (
-	warpsOfBlock  = 8  // that a block has where it can
-	warpsOfSM     = 24 // that keep memory busy
-	smsOfAny      = 64 // where the device is not known
-	takenAtOnce   = 16 // elements that a thread takes a trip, several vectors of them
-	leastVectors  = 2  // that a thread takes of a row before it is cut among warps
-	manyRows      = 1 << 16
-	rowsOfUnknown = 4 * unknownSize
+	warpsOfBlock = 8  // that a block has where it can
+	warpsOfSM    = 24 // that keep memory busy
+	smsOfAny     = 64 // where the device is not known
+	takenAtOnce  = 16 // elements that a thread takes a trip, several vectors of them
+	leastVectors = 2  // that a thread takes of a row before it is cut among warps
 )
+
+func smsOf(d *device.Device) int {
+	if d == nil || d.SMs == 0 {
+		return smsOfAny
+	}
+	return d.SMs
+}
 
 // choose is the schedule that is expected to be good.
 func (s rowShape) choose(d *device.Device) rowChoice {
-	sms := smsOfAny
-	if d != nil && d.SMs > 0 {
-		sms = d.SMs
-	}
-	rows, cols := int(min(s.rows, manyRows)), int(min(s.cols, manyRows))
-	if s.rows == 0 {
-		rows = rowsOfUnknown
-	}
-	if s.cols == 0 {
-		cols = unknownSize
-	}
+	rows, cols := s.rows, s.cols
 	c := rowChoice{vec: s.vec, lanes: 1, warps: 1, warpsR: 1}
 	if s.across {
 		c.across = 1
 	} else {
 		c.lanes = min(32, power(ceilDiv(cols, c.vec)))
 	}
-	c.share(rows, cols, sms*warpsOfSM)
+	c.share(rows, cols, smsOf(d)*warpsOfSM)
 	c.warps = max(1, min(warpsOfBlock/c.warpsR, power(rows)*c.warps/c.leastRows()))
 	return c.fill(cols, s.bytes, limitsOf(d))
 }
@@ -138,7 +133,7 @@ func (c rowChoice) fill(cols, bytes int, l limits) rowChoice {
 	taken := c.vec
 	for next := c.cols * 2; taken*2 <= takenAtOnce && next < 2*cols; next *= 2 {
 		over := ceilDiv(cols, next)*next - cols
-		if more := c; over*8 <= cols || next == power(cols) {
+		if more := c; over*8 <= cols {
 			if more.cols = next; l.rows(bytes, more) == nil {
 				c = more
 			}

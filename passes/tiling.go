@@ -11,7 +11,9 @@ import (
 )
 
 // makeTiles is make_loops with block kernels: a definition that contracts tensors becomes one whose blocks compute tiles of the
-// result, one that reduces becomes one whose blocks compute several rows. What it cannot cut so becomes the kernel that make_loops makes.
+// result, one that reduces one whose blocks compute several rows, one without loops one whose blocks compute runs of elements. What
+// it cannot cut so becomes the kernel that make_loops makes: recurrences, scans, scatters, checks, a single element, reductions
+// inside others, behind guards, over ranges that are no box, and what would be too large.
 func makeTiles(u *Unit) error {
 	m := newModuleMaker(u.Tensor)
 	m.tiles = &tiling{unit: u}
@@ -45,6 +47,9 @@ func (m *moduleMaker) formOf(d *tensor.Map) blockForm {
 	if r := rowsOf(d, m.conditions()); r != nil {
 		return r
 	}
+	if e := eachOf(d, m.conditions()); e != nil {
+		return e
+	}
 	return nil
 }
 
@@ -53,6 +58,9 @@ func (m *moduleMaker) tiled(d *tensor.Map) bool {
 	if m.tiles == nil {
 		return false
 	}
+	one := *d
+	one.Body = unifier().Rewrite(d.Body)
+	d = &one
 	form := m.formOf(d)
 	if form == nil {
 		return false
@@ -65,7 +73,24 @@ func (m *moduleMaker) tiled(d *tensor.Map) bool {
 		}
 		return false
 	}
-	form.kernel(m, d, space.Complete(own))
+	return m.fits(func() { form.kernel(m, d, space.Complete(own)) })
+}
+
+// fits reports whether a kernel can be made that stays below the limit of statements; otherwise there is none.
+func (m *moduleMaker) fits(build func()) (ok bool) {
+	kernels := len(m.out.Kernels)
+	defer func() {
+		if r := recover(); r != nil {
+			if d, limit := r.(*diag.Diag); !limit || d.Code != "limit" {
+				panic(r)
+			}
+			for _, k := range m.out.Kernels[kernels:] {
+				delete(m.kernels, k.Name)
+			}
+			m.out.Kernels, ok = m.out.Kernels[:kernels], false
+		}
+	}()
+	build()
 	return true
 }
 
@@ -85,7 +110,7 @@ func hasKnob(s *schedule.Space, name string) bool {
 
 // known reports a knob that kernels of no form have: one that a kernel lacks is for others.
 func (t *tiling) known() error {
-	spaces := []*schedule.Space{contractionSpace(nil, nil), rowSpace(0, nil, rowChoice{})}
+	spaces := []*schedule.Space{contractionSpace(nil, nil), rowSpace(0, nil, rowChoice{}), eachSpace(nil, eachChoice{})}
 	for _, p := range t.unit.Sched {
 		if slices.ContainsFunc(spaces, func(s *schedule.Space) bool { return hasKnob(s, p.Knob) }) {
 			continue

@@ -37,16 +37,23 @@ func readsIn(list ...*ir.Expr) []*ir.Expr {
 	return out
 }
 
-// unknownSize stands for a number of elements that is not known.
-const unknownSize = 1024
+// What is taken of sizes that are not known, and the most that matters.
+const (
+	unknownSize = 1024
+	manyPoints  = 1 << 24
+)
 
-// points is the number of points of axes, 0 where it is not known.
-func (a *accesses) points(spans fused) int64 {
-	lo, hi := a.facts.Interval(spans.total())
-	if lo != hi {
-		return 0
+// points is about the number of points of axes.
+func (a *accesses) points(spans fused) int {
+	n := int64(1)
+	for _, s := range spans {
+		lo, hi := a.facts.Interval(extent(s))
+		if lo != hi {
+			lo = unknownSize
+		}
+		n = min(n*min(max(lo, 1), manyPoints), manyPoints)
 	}
-	return lo
+	return int(n)
 }
 
 // weight is about the number of bytes that a read touches as the axes of the definition and some more go through their ranges.
@@ -55,7 +62,7 @@ func (a *accesses) weight(x *ir.Expr, over fused) float64 {
 	out := float64(x.Type.Bytes())
 	for _, s := range slices.Concat(a.free, over) {
 		if named[s.Axis] {
-			out *= float64(cmp.Or(a.points(fused{s}), unknownSize))
+			out *= float64(a.points(fused{s}))
 		}
 	}
 	return out
@@ -156,22 +163,19 @@ func (v vectors) most() int {
 
 // rowShape is what matters of a reduction to its schedule.
 type rowShape struct {
-	rows, cols int64 // numbers of them; 0: not known
-	across     bool  // most of what is loaded lies one behind the other along the rows, not along the columns
-	vec        int   // elements that a thread may take at once along that axis
-	bytes      int   // of the accumulators of one element
+	rows, cols int  // about how many there are
+	across     bool // most of what is loaded lies one behind the other along the rows, not along the columns
+	vec        int  // elements that a thread may take at once along that axis
+	bytes      int  // of the accumulators of one element
 }
 
 func (a *accesses) rowShape(r *rowReduction) rowShape {
 	s := rowShape{rows: a.points(r.rows)}
-	longest := 0.0
 	var along, across float64
 	ofAlong, ofAcross := vectors{}, vectors{}
 	for _, g := range r.loops() {
 		over := g[0].over
-		if n := a.points(over); float64(cmp.Or(n, unknownSize)) > longest {
-			longest, s.cols = float64(cmp.Or(n, unknownSize)), n
-		}
+		s.cols = max(s.cols, a.points(over))
 		mark := a.facts.Mark()
 		for _, x := range over {
 			a.facts.Bind(x)

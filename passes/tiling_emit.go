@@ -22,6 +22,8 @@ type tileEmitter struct {
 	reads  map[*ir.Expr]bool          // expressions of the definition with loads in them
 	guards map[guardKey]*guard        // each is made once
 	scope  *tileScope
+
+	inOrder bool // axes of a value stand as the kernel has them, not as they appear
 }
 
 type tileScope struct {
@@ -250,7 +252,7 @@ func (e *tileEmitter) mask(axes []*ir.Axis) *ir.Expr {
 	return out
 }
 
-// on lists the tile axes on which expressions depend, in the order in which they appear.
+// on lists the tile axes on which expressions depend.
 func (e *tileEmitter) on(list ...*ir.Expr) []*ir.Axis {
 	var out []*ir.Axis
 	for _, x := range list {
@@ -259,6 +261,9 @@ func (e *tileEmitter) on(list ...*ir.Expr) []*ir.Axis {
 				out = append(out, a)
 			}
 		}
+	}
+	if all := e.kernel.out.Axes; e.inOrder {
+		slices.SortFunc(out, func(a, b *ir.Axis) int { return slices.Index(all, a) - slices.Index(all, b) })
 	}
 	return out
 }

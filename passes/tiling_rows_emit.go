@@ -37,6 +37,7 @@ type rowMaker struct {
 func (r *rowReduction) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice) {
 	choice := rowChoiceOf(sched)
 	b := &rowMaker{blockMaker: m.block(d, sched, choice.threads(), r.roots(d)), of: r, choice: choice, inward: newAccesses(m.conditions(), d.Free)}
+	b.inOrder = true
 	b.row = b.cut("r", choice.rows, r.rows)
 	b.across(b.row)
 	for _, g := range r.loops() {
