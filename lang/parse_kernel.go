@@ -40,6 +40,9 @@ func (r *reader) head(k *Kernel) {
 		}
 	}
 	if p.Accept("where") {
+		if p.Is("{") {
+			p.Expected("a condition")
+		}
 		p.List("{", func() { k.Where = append(k.Where, p.Expr()) })
 	}
 	if !p.Is("{") {

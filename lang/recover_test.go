@@ -68,6 +68,7 @@ func TestMistakesInHeads(t *testing.T) {
 		{"kernel f(x: f32[N] y: f32[M], z: f32[K]) -> o: f32[K] { }", "1:20 expected ',' or ')', found 'y'\nlost M N f32 x y"},
 		{"kernel f(x: f32[N, M) -> y: f32[N] { y[i] = 2 * }", "1:21 expected ',' or ']', found ')'\n1:49 expected an expression, found '}'\nlost M N f32 x y"},
 		{"kernel f(x: f32[N] -> y: f32[N] { y[i] = 2 * }", "1:20 expected ',' or ')', found '->'\n1:46 expected an expression, found '}'\nlost f"},
+		{"kernel f(x: f32[N]) -> y: f32[N] where { y[i] = x[i] }", "1:40 expected a condition, found '{'\nlost f"},
 		{"kernel f(x: f32[N]) y: f32[N] { y[i] = 2 * }\nexample f(N = )", "1:21 expected '->' and results, found 'y'\n1:44 expected an expression, found '}'\n2:15 expected an expression, found ')'\nlost f"},
 		{"kernel f(x: f32[N]) -> y f32[N] { y[i] = 2 * }", "1:26 expected ':' and a dtype, found 'f32'\n1:46 expected an expression, found '}'\nlost N f32 y"},
 		{"kernel f(x: f32[N]) -> (y: f32[N], z) { y[i] = 2 * }", "1:37 expected ':' and a dtype, found ')'\n1:52 expected an expression, found '}'\nlost y z"},
