@@ -127,7 +127,8 @@ func (t *threads) grid(s *tile.Loop, body func([]tile.Stmt)) {
 	point := &simt.Reg{Name: t.fresh("point"), Type: ir.I64}
 	loop := &simt.For{Var: point, Lo: first, Hi: total, Step: per * maxBlocks}
 	loop.Body = t.inner(func() {
-		for i, at := range t.unfold(ir.Name(point), extents) {
+		places := t.gridPlaces(ir.Name(point), extents, int64(s.Raster))
+		for i, at := range places {
 			t.bindAxis(s.Over[i].Axis, ir.Add(at, t.expr(s.Over[i].Lo)))
 		}
 		body(s.Body)
@@ -151,6 +152,27 @@ func (t *threads) unfold(point *ir.Expr, extents []*ir.Expr) []*ir.Expr {
 		}
 	}
 	return out
+}
+
+// gridPlaces are where a point of a grid is along each extent.
+func (t *threads) gridPlaces(point *ir.Expr, extents []*ir.Expr, raster int64) []*ir.Expr {
+	if raster > 1 {
+		return t.rastered(point, extents, raster)
+	}
+	return t.unfold(point, extents)
+}
+
+// rastered is unfold where the last two extents are walked in groups of rows along the first of them, column by column in each
+// group, so that blocks that run at the same time share what they read. The last group may have fewer rows.
+func (t *threads) rastered(point *ir.Expr, extents []*ir.Expr, rows int64) []*ir.Expr {
+	n := len(extents) - 2
+	size := ir.Mul(extents[n], extents[n+1])
+	outer := t.unfold(point, append(slices.Clone(extents[:n]), size))
+	plane := t.hostValue("plane", ir.Mul(ir.Int64(rows), extents[n+1]))
+	first := t.let("group", ir.Mul(ir.Div(outer[n], plane), ir.Int64(rows)))
+	rest := t.let("rest", ir.Rem(outer[n], plane))
+	height := t.let("height", ir.Min(ir.Sub(t.hostValue("extent", extents[n]), first), ir.Int64(rows)))
+	return append(outer[:n], ir.Add(first, ir.Rem(rest, height)), ir.Div(rest, height))
 }
 
 // extent of a span: no less than 0.
