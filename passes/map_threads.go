@@ -109,7 +109,8 @@ func anyPhase(list []tile.Stmt) bool {
 	})
 }
 
-// grid numbers its points and runs over them with a stride that only the largest grids ever take.
+// grid numbers its points and runs over them with a stride that only the largest grids ever take. A point of a block kernel is a
+// block, and launchers refuse grids of more blocks than there can be.
 func (t *threads) grid(s *tile.Loop, body func([]tile.Stmt)) {
 	points := ir.Int64(1)
 	extents := make([]*ir.Expr, len(s.Over))
@@ -117,23 +118,30 @@ func (t *threads) grid(s *tile.Loop, body func([]tile.Stmt)) {
 		extents[i] = extent(o)
 		points = ir.Mul(points, extents[i])
 	}
+	total := t.hostValue("points", points)
+	if t.in.Threads > 0 {
+		t.out.Launch.Grid = total
+		t.point(s, t.let("point", widen(simt.Cta)), extents, body)
+		return
+	}
 	per := int64(blockThreads)
 	first := ir.Add(ir.Mul(widen(simt.Cta), ir.Int64(per)), widen(simt.Tid))
 	if t.blocks {
 		per, first = 1, widen(simt.Cta)
 	}
-	total := t.hostValue("points", points)
 	t.out.Launch.Grid = ir.Min(ir.CeilDiv(total, ir.Int64(per)), ir.Int64(maxBlocks))
 	point := &simt.Reg{Name: t.fresh("point"), Type: ir.I64}
 	loop := &simt.For{Var: point, Lo: first, Hi: total, Step: per * maxBlocks}
-	loop.Body = t.inner(func() {
-		places := t.gridPlaces(ir.Name(point), extents, int64(s.Raster))
-		for i, at := range places {
-			t.bindAxis(s.Over[i].Axis, ir.Add(at, t.expr(s.Over[i].Lo)))
-		}
-		body(s.Body)
-	})
+	loop.Body = t.inner(func() { t.point(s, ir.Name(point), extents, body) })
 	t.body = append(t.body, loop)
+}
+
+// point lowers what happens at a point of a grid.
+func (t *threads) point(s *tile.Loop, number *ir.Expr, extents []*ir.Expr, body func([]tile.Stmt)) {
+	for i, at := range t.gridPlaces(number, extents, int64(s.Raster)) {
+		t.bindAxis(s.Over[i].Axis, ir.Add(at, t.expr(s.Over[i].Lo)))
+	}
+	body(s.Body)
 }
 
 // unfold finds the place of a point along each extent of a box, from its number. The last extent is the innermost.
