@@ -111,7 +111,7 @@ func (b *block) reduceWarps(out *simt.Reg, mask int, combine func(i, x *ir.Expr)
 		b.add(&simt.Store{To: at(b.warp, i), From: []*ir.Expr{simt.Elem(out, i)}})
 	})
 	b.barrier()
-	first := b.let("first", ir.Apply(ir.OpBitAnd, b.warp, number(b.in.Threads/simt.WarpSize-1&^mask)))
+	first := b.let("first", ir.Apply(ir.OpBitAnd, b.warp, number((b.in.Threads/simt.WarpSize-1)&^mask)))
 	b.each(out.Len, func(i *ir.Expr) {
 		// All warps combine in the same order, so that they have the same result.
 		for n, part := range subsets(mask) {
