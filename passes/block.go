@@ -312,11 +312,13 @@ func (b *block) sharedTile(v *tile.Value) *sharedTile {
 		b.unsupported("the tile %s: %v", v.Name, err)
 	}
 	t := &sharedTile{place: place.Swizzled(v.Swizzle), slots: 1}
-	if b.ring != nil && b.ring.fills[v] {
+	if b.ring != nil && slices.Contains(b.ring.fills(), v) {
 		t.slots = b.ring.slots
-		t.slot = ir.Mul(ir.Name(b.ring.slot), ir.NewConst(ir.I32, ir.IntConst(int64(size))))
 	}
 	t.buf = b.newShared(v.Name, v.Type, size*t.slots)
+	if t.slots > 1 {
+		t.slot = t.slotAt(ir.Name(b.ring.slot))
+	}
 	b.shared[v] = t
 	return t
 }

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/ir/tile"
@@ -30,6 +31,11 @@ func (s *barriers) join(t barriers) bool {
 	news := len(s.written)+len(s.read) > n || t.async && !s.async
 	s.async = s.async || t.async
 	return news
+}
+
+// pending reports whether threads may still read or write one of some tiles.
+func (s *barriers) pending(list []*tile.Value) bool {
+	return slices.ContainsFunc(list, func(v *tile.Value) bool { return s.read[v] || s.written[v] })
 }
 
 // meet forgets what happened before a barrier.
@@ -113,8 +119,13 @@ func atLoop(s *tile.Loop, state barriers) barriers {
 }
 
 func afterLoop(s *tile.Loop, state barriers) barriers {
-	if s.Stages > 1 {
-		state.meet() // a ring places its own
+	if r := ringOf(s); r != nil { // it places its own
+		if state.pending(r.fills()) {
+			state.meet()
+		}
+		for _, v := range r.fills() {
+			state.read[v] = true
+		}
 		return state
 	}
 	state = atLoop(s, state)
@@ -125,6 +136,9 @@ func afterLoop(s *tile.Loop, state barriers) barriers {
 
 // touches places a barrier in front of a statement that needs one.
 func (b *block) touches(s tile.Stmt) {
+	if b.ring != nil && b.ring.orders(s) {
+		return
+	}
 	async := b.state.async
 	if b.state.before(s) {
 		if async {

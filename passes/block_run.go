@@ -224,7 +224,7 @@ func (r *run) points(s tile.Stmt, reg, n int) {
 			return
 		}
 	case *tile.Load:
-		if n > 1 {
+		if n > 1 || r.keep[s.Out] {
 			r.loadVector(s, reg, n)
 			return
 		}

@@ -50,7 +50,7 @@ func (r *run) globalVector(of *tile.Array, at []*ir.Expr, where, other *ir.Expr)
 	return 1
 }
 
-// loadVector reads n registers as one access.
+// loadVector reads n registers of an array as one access.
 func (r *run) loadVector(s *tile.Load, reg, n int) {
 	to := simt.Slice{From: number(reg), Len: n}
 	if r.keep[s.Out] {
@@ -62,7 +62,7 @@ func (r *run) loadVector(s *tile.Load, reg, n int) {
 			r.define(s.Out, reg+i, simt.Elem(to.Reg, number(i)))
 		}
 	}
-	load := &simt.Load{Head: simt.Head{Pos: s.Pos}, To: to, From: r.mem(s.From, s.At), Form: simt.Vec}
+	load := &simt.Load{Head: simt.Head{Pos: s.Pos}, To: to, From: r.mem(s.From, s.At), Form: formFor(n)}
 	if s.Where == nil {
 		r.add(load)
 		return
@@ -87,13 +87,18 @@ func (r *run) storeVector(s *tile.Store, reg, n int) {
 	r.once(cond, st)
 }
 
+// formFor is how a thread touches n elements at once.
+func formFor(n int) simt.Form {
+	if n > 1 {
+		return simt.Vec
+	}
+	return simt.One
+}
+
 // move copies n registers between the registers and shared memory.
 func (r *run) move(s *tile.Move, reg, n int) {
 	head := simt.Head{Pos: s.Pos}
-	form := simt.One
-	if n > 1 {
-		form = simt.Vec
-	}
+	form := formFor(n)
 	if s.Out.Space == tile.Shared {
 		t := r.sharedTile(s.Out)
 		st := &simt.Store{Head: head, To: simt.Mem{Buf: t.buf, At: r.addresses(t, r.layout)(reg)}, Form: form}

@@ -15,8 +15,8 @@ func (b *block) whole(s tile.Stmt) {
 		b.barrier()
 		b.state.meet()
 	case *tile.Loop:
-		if s.Stages > 1 && len(fillsOf(s)) > 0 {
-			b.staged(s)
+		if r := ringOf(s); r != nil {
+			b.staged(r)
 			return
 		}
 		b.loop(s)

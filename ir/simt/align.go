@@ -69,6 +69,11 @@ func (a *alignment) compute(e *ir.Expr) int {
 			return int(min(int64(arg(0))+n, allZero))
 		}
 		return arg(0)
+	case ir.OpShr:
+		if n, ok := e.Args[1].IntValue(); ok && n >= 0 && arg(0) < allZero {
+			return int(max(int64(arg(0))-n, 0))
+		}
+		return 0
 	case ir.OpNeg, OpPin:
 		return arg(0)
 	case ir.OpIf, ir.OpSelect:
