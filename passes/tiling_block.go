@@ -70,7 +70,7 @@ func (b *blockMaker) across(a *tileAxis) {
 // finish computes what is left of the body, stores it for the points of the axes, and ends the kernel.
 func (b *blockMaker) finish(axes ...*ir.Axis) {
 	value := b.emit(b.def.Body, nil)
-	if len(value.Args) > 0 {
+	if v, ok := value.Ref.(*tile.Value); !ok || len(v.Axes) == 0 && len(axes) > 0 {
 		value = b.mapped(b.def.Out.Name, value, axes)
 	}
 	s := &tile.Store{Head: tile.Head{Pos: b.def.Pos}, Axes: axes, To: b.kernel.module.array(b.def.Out), Value: value}

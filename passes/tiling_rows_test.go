@@ -12,6 +12,7 @@ import (
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/ir/tile"
 	"github.com/gkc-lang/gkc/passes"
+	"github.com/gkc-lang/gkc/runtime/sim"
 )
 
 // blockProgram is a program, with the number of block kernels that it becomes and the largest size of a call.
@@ -66,13 +67,22 @@ func (c *blockProgram) agrees(t *testing.T, number int) {
 		m := tiled(t, p, sched)
 		call := drawUpTo(t, p, rand.New(rand.NewPCG(seed, uint64(number))), c.most)
 		want, wantErr := tensor.Eval(p, call, tensor.EvalOptions{})
+		for _, k := range blocks(m) {
+			ok, err := passes.PlaceRows(k)
+			require.NoError(t, err)
+			require.True(t, ok)
+		}
+		u := &passes.Unit{Level: passes.Tile, Tile: m}
+		require.NoError(t, passes.Run(u, passes.Options{Only: []string{"map_threads"}, Verify: true}), m)
 		got, err := tile.Eval(context.Background(), m, call)
 		require.Equal(t, wantErr == nil, err == nil, "%s with %s: %v, %v", c.name, sched, wantErr, err)
 		if err != nil {
 			continue
 		}
+		ran := simulated(t, u, call, sim.Options{Seed: seed})
 		for name, w := range want {
 			agree(t, fmt.Sprintf("%s with %s: %s\n%s", c.name, sched, name, m), got[name], w)
+			agree(t, fmt.Sprintf("threads of %s with %s: %s\n%s", c.name, sched, name, u.Text()), ran.Outputs[name], w)
 		}
 	}
 }
