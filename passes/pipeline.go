@@ -45,6 +45,7 @@ type Unit struct {
 
 	Device *device.Device  // for which it is compiled; nil: any
 	Sched  schedule.Choice // what the user chooses for block kernels; the rest are defaults
+	Draw   *uint64         // a seed: legal choices for block kernels are drawn at random
 }
 
 // Name is the kernel's name.

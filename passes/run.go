@@ -89,6 +89,15 @@ func selected(u *Unit, opt Options) ([]*Pass, error) {
 	return list, nil
 }
 
+// Runs reports whether a pass is among those that run; nil are those that run where none are named.
+func Runs(name string, only []string) bool {
+	if only != nil {
+		return slices.Contains(only, name)
+	}
+	p := PassByName(name)
+	return p != nil && !p.Optional
+}
+
 func runOne(u *Unit, p *Pass, rest []*Pass, verify bool) error {
 	before := *u // levels are rebuilt, not changed, so this still stands when a pass fails
 	stack, err := protect(u, p)

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"hash/fnv"
 	"slices"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -66,7 +67,7 @@ func (m *moduleMaker) tiled(d *tensor.Map) bool {
 		return false
 	}
 	space := form.space(m.tiles.unit.Device)
-	own := asked(m.tiles.unit.Sched, space)
+	own := m.tiles.choice(d, space)
 	if err := space.Legal(own); err != nil {
 		if m.tiles.err == nil {
 			m.tiles.err = diag.Errorf(d.Pos, "limit", "the schedule of %s: %v", d.Out.Name, err)
@@ -92,6 +93,17 @@ func (m *moduleMaker) fits(build func()) (ok bool) {
 	}()
 	build()
 	return true
+}
+
+// choice is what a definition's kernel gets that is no default: drawn at random, other draws for other definitions, or as the user
+// wants it.
+func (t *tiling) choice(d *tensor.Map, space *schedule.Space) schedule.Choice {
+	if t.unit.Draw == nil {
+		return asked(t.unit.Sched, space)
+	}
+	h := fnv.New64a()
+	h.Write([]byte(d.Out.Name))
+	return space.Random(*t.unit.Draw ^ h.Sum64())
 }
 
 // asked is what the user chooses of a space.

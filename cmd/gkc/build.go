@@ -21,15 +21,16 @@ import (
 )
 
 type buildCmd struct {
-	Files   []string `arg:"" help:"gk files."`
-	Out     string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
-	Emit    []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, go, plan."`
-	Set     []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
-	Device  string   `default:"h200" help:"The device to build for."`
-	Package string   `placeholder:"NAME" help:"Package of emitted Go; by default that of the Go files in the folder, or the folder's name."`
-	Bounds  string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
-	NoFuse  bool     `help:"One device kernel a definition."`
-	Check   bool     `help:"Write nothing; exit with 1 where an artifact is stale."`
+	Files    []string `arg:"" help:"gk files."`
+	Out      string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
+	Emit     []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, go, plan."`
+	Set      []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
+	Device   string   `default:"h200" help:"The device to build for."`
+	Package  string   `placeholder:"NAME" help:"Package of emitted Go; by default that of the Go files in the folder, or the folder's name."`
+	Schedule string   `sep:"none" placeholder:"K=V,…|random:SEED" help:"Force choices for device kernels whose blocks compute tiles; gkc explain lists them."`
+	Bounds   string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
+	NoFuse   bool     `help:"One device kernel a definition."`
+	Check    bool     `help:"Write nothing; exit with 1 where an artifact is stale."`
 }
 
 // artifact is one thing that build can write of a kernel.
@@ -109,9 +110,18 @@ func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, 
 			return false, err
 		}
 	}
+	dev, err := device.Find(c.Device)
+	if err != nil {
+		return false, usage("--device %s: %v", c.Device, err)
+	}
 	var modules []*simt.Module
+	var units []*passes.Unit
 	for _, k := range kernels {
-		u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Trust: c.Bounds == "trust", NoFuse: c.NoFuse}
+		u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Trust: c.Bounds == "trust", NoFuse: c.NoFuse, Device: dev}
+		if err := force(u, c.Schedule, nil); err != nil {
+			return false, err
+		}
+		units = append(units, u)
 		for _, art := range artifacts { // in the order of levels, so that one walk down serves all
 			if !c.wants(art.name) {
 				continue
@@ -133,6 +143,9 @@ func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, 
 			}
 			stale = stale || s
 		}
+	}
+	if err := unforced(units...); err != nil {
+		return false, err
 	}
 	if len(modules) > 0 {
 		s, err := c.golang(a, dir, path, modules)
@@ -211,6 +224,9 @@ func (c *buildCmd) write(a *app, file, source string, text []byte) (stale bool, 
 	}
 	if c.Bounds != "check" {
 		command += " --bounds " + c.Bounds
+	}
+	if c.Schedule != "" {
+		command += " --schedule " + c.Schedule
 	}
 	if c.NoFuse {
 		command += " --no-fuse"

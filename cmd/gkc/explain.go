@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -11,12 +12,14 @@ import (
 )
 
 type explainCmd struct {
-	File   string   `arg:"" help:"A gk file."`
-	Kernel string   `help:"Which kernel, where the file holds several."`
-	Set    []string `sep:"none" placeholder:"N=V" help:"Give a size a value."`
-	In     []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value."`
-	Device string   `default:"sim:h200" help:"The simulated device."`
-	NoFuse bool     `help:"One device kernel a definition."`
+	File     string   `arg:"" help:"A gk file."`
+	Kernel   string   `help:"Which kernel, where the file holds several."`
+	Set      []string `sep:"none" placeholder:"N=V" help:"Give a size a value."`
+	In       []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value."`
+	Device   string   `default:"sim:h200" help:"The simulated device."`
+	Schedule string   `sep:"none" placeholder:"K=V,…|random:SEED" help:"Force choices for device kernels whose blocks compute tiles."`
+	NoFuse   bool     `help:"One device kernel a definition."`
+	JSON     bool     `name:"json" help:"Print one JSON object: what was fused, and each device kernel with its choices."`
 }
 
 // Run says what a kernel becomes, and what each device kernel does on the device.
@@ -42,10 +45,18 @@ func (c *explainCmd) Run(a *app) error {
 	if err != nil {
 		return a.located(t, err)
 	}
+	if err := force(t.unit, c.Schedule, nil); err != nil {
+		return err
+	}
 	t.unit.NoFuse = c.NoFuse
 	out, err := run.simulate(a, t, call, name)
 	if err != nil {
 		return a.located(t, err)
+	}
+	if c.JSON {
+		enc := json.NewEncoder(a.out)
+		enc.SetIndent("", " ")
+		return enc.Encode(c.object(t, dev, out.sim))
 	}
 	c.print(a, t, dev, out.sim)
 	return nil
@@ -56,6 +67,7 @@ func (c *explainCmd) print(a *app, t *target, dev *device.Device, res *sim.Resul
 	for _, e := range t.unit.Edges {
 		fmt.Fprintf(a.out, "  %s -> %s: %s\n", e.From, e.To, fused(e))
 	}
+	chosen := scheduled(t.unit)
 	lines := strings.Split(t.source, "\n")
 	for i, k := range res.Kernels {
 		fmt.Fprintf(a.out, "\n%s: grid %s = %d blocks of %d threads, about %s\n", k.Name, text.String(t.unit.Simt.Kernels[i].Launch.Grid), k.Grid, k.Block, duration(k.Seconds))
@@ -64,8 +76,50 @@ func (c *explainCmd) print(a *app, t *target, dev *device.Device, res *sim.Resul
 				fmt.Fprintf(a.out, "  line %d: %s\n", n, clip(strings.TrimSpace(lines[n-1])))
 			}
 		}
+		if sched := chosen[k.Name]; len(sched) > 0 {
+			fmt.Fprintf(a.out, "  schedule %s\n", sched)
+		}
 		fmt.Fprintf(a.out, "  reads %d and writes %d bytes, about %d of them in DRAM; %d flops; %s\n", k.LoadBytes, k.StoreBytes, k.DRAMBytes, k.Flops, bound(dev, &k))
 	}
+}
+
+// jsonExplain is what gkc explain --json prints.
+type jsonExplain struct {
+	Kernel    string         `json:"kernel"`
+	Device    string         `json:"device"`
+	Workspace int64          `json:"workspace_bytes"`
+	Estimate  float64        `json:"estimate_seconds"`
+	Tensors   []jsonEdge     `json:"tensors"` // between two definitions
+	Kernels   []jsonExplains `json:"kernels"`
+}
+
+type jsonEdge struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Fused bool   `json:"fused"`
+	Why   string `json:"why,omitempty"` // not
+}
+
+type jsonExplains struct {
+	jsonKernel
+	GridExpr string     `json:"grid_expr"`
+	Bound    string     `json:"bound"`
+	Knobs    []jsonKnob `json:"knobs"` // what --schedule can force
+}
+
+func (c *explainCmd) object(t *target, dev *device.Device, res *sim.Result) jsonExplain {
+	j := jsonExplain{Kernel: t.unit.Name(), Device: dev.Name, Workspace: res.Workspace, Estimate: res.Seconds, Tensors: []jsonEdge{}, Kernels: []jsonExplains{}}
+	for _, e := range t.unit.Edges {
+		j.Tensors = append(j.Tensors, jsonEdge{e.From, e.To, e.Why == "", e.Why})
+	}
+	chosen := scheduled(t.unit)
+	for i := range res.Kernels {
+		k := kernelObject(&res.Kernels[i])
+		k.Schedule = picks(chosen[k.Name])
+		grid := text.String(t.unit.Simt.Kernels[i].Launch.Grid)
+		j.Kernels = append(j.Kernels, jsonExplains{k, grid, bound(dev, &res.Kernels[i]), knobs(t.unit, k.Name)})
+	}
+	return j
 }
 
 // fused says what became of a tensor between two definitions.

@@ -13,9 +13,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/internal/npy"
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
+	"github.com/gkc-lang/gkc/passes"
 )
 
 const saxpy = `kernel saxpy(X: f32[N], Y: f32[N], a: f32 = 2) -> Z: f32[N] {
@@ -212,4 +214,83 @@ func TestExplainSaysWhatIsFused(t *testing.T) {
 	assert.Equal(t, exitRight, code, errOut)
 	assert.NotContains(t, out, "fused")
 	assert.Contains(t, out, "4 device kernels")
+}
+
+const product = "kernel mm(X: f16[M, K], W: f16[K, N]) -> Y: f32[M, N] { Y[m, n] = sum[k](X[m, k] * W[k, n]) }\nexample mm(M = 16, N = 16, K = 32)\n"
+
+// tilePasses are those that end in kernels whose blocks compute tiles.
+const tilePasses = "explicit_faults,expand_edges,split_reductions,fuse,drop_unused,merge_equal,make_tiles"
+
+func TestSchedules(t *testing.T) {
+	for _, c := range []struct {
+		code           int
+		mention, sched string
+	}{
+		{exitRight, "schedule m 16, n 32, k 16,", "m=16,n=32,k=16"},
+		{exitRight, "schedule m 16, n 32, k 16,", "m 16, n 32, k 16"},
+		{exitWrong, "m is 24; it can be one of [8 16 32", "m=24"},
+		{exitWrong, "stages 6 of m 256, n 256, k 128 need 786432 bytes of shared memory; a block of every device has 49152", "m=256,n=256,k=128,stages=6"},
+		{exitWrong, "there is no knob tile", "tile=3"},
+		{exitWrong, "no device kernel has that choice", "rows=1"},
+		{exitUsage, "expected a knob and its value", "m"},
+		{exitUsage, "m is chosen twice", "m=8,m=16"},
+		{exitUsage, "random:SEED", "random:x"},
+	} {
+		code, out, errOut := fresh(t, map[string]string{"mm.gk": product}, "opt", "mm.gk", "--passes", tilePasses, "--schedule", c.sched)
+		assert.Equal(t, c.code, code, "%s: %s", c.sched, errOut)
+		assert.Contains(t, out+errOut, c.mention, c.sched)
+	}
+	drawn := map[string]bool{}
+	for _, seed := range []string{"1", "2", "3", "3"} {
+		code, out, errOut := again("opt", "mm.gk", "--passes", tilePasses, "--schedule", "random:"+seed)
+		require.Equal(t, exitRight, code, errOut)
+		drawn[out] = true
+	}
+	assert.Len(t, drawn, 3, "other seeds draw other schedules, the same seed the same")
+}
+
+// TestForcedSchedulesTakeEffect: a command that runs all passes obeys a schedule or refuses it; it never leaves it out.
+func TestForcedSchedulesTakeEffect(t *testing.T) {
+	tiles := passes.Runs("make_tiles", nil)
+	for _, args := range [][]string{{"run", "mm.gk", "--json"}, {"explain", "mm.gk", "--json"}, {"build", "mm.gk", "--emit", "tile"}} {
+		code, out, errOut := fresh(t, map[string]string{"mm.gk": product}, append(args, "--schedule", "m=16,n=16")...)
+		if !tiles {
+			assert.Equal(t, exitWrong, code, args)
+			assert.Contains(t, errOut, "make_tiles", args)
+			continue
+		}
+		require.Equal(t, exitRight, code, errOut)
+		if args[0] == "build" {
+			text, err := os.ReadFile("mm.tile")
+			require.NoError(t, err)
+			assert.Contains(t, string(text), "schedule m 16, n 16,")
+			continue
+		}
+		assert.Regexp(t, `"schedule": \{\s*"m": 16,\s*"n": 16,`, out)
+	}
+}
+
+func TestExplainJSON(t *testing.T) {
+	code, out, errOut := fresh(t, map[string]string{"mm.gk": product}, "explain", "mm.gk", "--json")
+	require.Equal(t, exitRight, code, errOut)
+	var j jsonExplain
+	require.NoError(t, json.Unmarshal([]byte(out), &j))
+	require.Len(t, j.Kernels, 1)
+	assert.Equal(t, "mm.Y", j.Kernels[0].Name)
+	assert.NotEmpty(t, j.Kernels[0].Bound)
+	assert.NotNil(t, j.Kernels[0].Knobs)
+}
+
+func TestKnobs(t *testing.T) {
+	kernels, errs := gkc.Compile("mm.gk", product, nil)
+	require.Empty(t, errs)
+	u := &passes.Unit{Level: passes.Tensor, Tensor: kernels[0].Program}
+	require.NoError(t, passes.Run(u, passes.Options{To: passes.Tile, Only: strings.Split(tilePasses, ",")}))
+	list := knobs(u, "mm.Y")
+	require.NotEmpty(t, list)
+	for _, k := range list {
+		assert.Contains(t, k.Legal, k.Value, k.Name)
+		assert.Contains(t, k.Legal, k.Default, k.Name)
+	}
+	assert.Empty(t, knobs(u, "another"))
 }

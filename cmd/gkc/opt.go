@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/passes"
 )
 
@@ -29,13 +30,15 @@ func (c *passesCmd) Run(a *app) error {
 }
 
 type optCmd struct {
-	File   string   `arg:"" help:"IR text, FILE.tensor, FILE.tile or FILE.simt; or FILE.gk."`
-	Kernel string   `help:"Which kernel, where the file holds several."`
-	Passes []string `help:"The passes to run, in table order; by default those that a reproducer names, or all to --to."`
-	To     string   `default:"simt" enum:"tensor,tile,simt" help:"The level to stop at."`
-	NoFuse bool     `help:"Leave definitions apart."`
-	Dump   bool     `help:"Print the text after each pass that changed it."`
-	Time   bool     `help:"Print how long each pass took."`
+	File     string   `arg:"" help:"IR text, FILE.tensor, FILE.tile or FILE.simt; or FILE.gk."`
+	Kernel   string   `help:"Which kernel, where the file holds several."`
+	Passes   []string `help:"The passes to run, in table order; by default those that a reproducer names, or all to --to."`
+	To       string   `default:"simt" enum:"tensor,tile,simt" help:"The level to stop at."`
+	NoFuse   bool     `help:"Leave definitions apart."`
+	Schedule string   `sep:"none" placeholder:"K=V,…|random:SEED" help:"Force choices for kernels whose blocks compute tiles."`
+	Device   string   `placeholder:"NAME" help:"The device to compile for; by default any."`
+	Dump     bool     `help:"Print the text after each pass that changed it."`
+	Time     bool     `help:"Print how long each pass took."`
 }
 
 // Run runs passes on IR text and prints what they leave.
@@ -55,6 +58,14 @@ func (c *optCmd) Run(a *app) error {
 			return usage("%v", passes.UnknownPass(name))
 		}
 	}
+	if err := force(t.unit, c.Schedule, opt.Only); err != nil {
+		return err
+	}
+	if c.Device != "" {
+		if t.unit.Device, err = device.Find(c.Device); err != nil {
+			return usage("--device %s: %v", c.Device, err)
+		}
+	}
 	if c.Dump {
 		opt.Dump = func(pass, text string) { fmt.Fprintf(a.out, "// after %s\n%s\n", pass, text) }
 	}
@@ -64,6 +75,9 @@ func (c *optCmd) Run(a *app) error {
 		}
 	}
 	if err := a.lower(t, opt); err != nil {
+		return err
+	}
+	if err := unforced(t.unit); err != nil {
 		return err
 	}
 	if !c.Dump {

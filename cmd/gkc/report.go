@@ -44,6 +44,7 @@ type jsonKernel struct {
 	Threads     map[string]int64 `json:"thread_instructions"`
 	Estimate    float64          `json:"estimate_seconds,omitempty"`
 	Measured    float64          `json:"measured_us,omitempty"` // of this one run
+	Schedule    picks            `json:"schedule,omitempty"`    // of a kernel whose blocks compute tiles
 }
 
 func (c *runCmd) print(a *app, t *target, out *outcome) error {
@@ -117,6 +118,10 @@ func (c *runCmd) object(t *target, out *outcome) jsonRun {
 	}
 	if out.gpu != nil {
 		out.gpu.describe(&j)
+	}
+	chosen := scheduled(t.unit)
+	for i := range j.Kernels {
+		j.Kernels[i].Schedule = picks(chosen[j.Kernels[i].Name])
 	}
 	return j
 }

@@ -28,7 +28,7 @@ type runCmd struct {
 	Device   string   `default:"sim:h200" help:"ref (the evaluator), sim[:NAME] (a simulated device), go (as a Go program), cuda[:N] (the N-th NVIDIA GPU)."`
 	FP       string   `name:"fp" default:"default" enum:"strict,default,tf32,fast" help:"What arithmetic may do. Unfused kernels round as strict demands in every mode."`
 	Bounds   string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
-	Schedule string   `placeholder:"K=V,…|FILE|random:SEED" help:"Force choices of the compiler."`
+	Schedule string   `sep:"none" placeholder:"K=V,…|random:SEED" help:"Force choices for device kernels whose blocks compute tiles; gkc explain lists them."`
 	NoFuse   bool     `help:"One device kernel a definition."`
 	Verify   bool     `help:"Compare with the evaluator, within the rounding error that the arithmetic may make; verify after every pass."`
 	JSON     bool     `name:"json" help:"Print one JSON object: kernels, counts or times, workspace, estimate."`
@@ -48,13 +48,11 @@ func (c *runCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Schedule != "" {
-		if err := c.schedule(); err != nil {
-			return err
-		}
-	}
 	t, err := a.load(c.File, c.Kernel, set)
 	if err != nil {
+		return err
+	}
+	if err := force(t.unit, c.Schedule, nil); err != nil {
 		return err
 	}
 	call, err := c.bind(t, set)
@@ -75,14 +73,6 @@ func (c *runCmd) Run(a *app) error {
 		return err
 	}
 	return c.print(a, t, out)
-}
-
-// schedule refuses what cannot be forced: unfused kernels have no choices yet.
-func (c *runCmd) schedule() error {
-	if strings.HasPrefix(c.Schedule, "random:") {
-		return nil // of the one schedule that there is, any draw is that one
-	}
-	return callError("--schedule %s: unfused kernels have no choices to force", c.Schedule)
 }
 
 func (c *runCmd) bind(t *target, set map[string]int64) (*data.Call, error) {
@@ -116,7 +106,7 @@ func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	case "sim":
 		return c.simulate(a, t, call, arg)
 	case "go":
-		if err := a.lower(t, c.options()); err != nil {
+		if err := c.lower(a, t, nil); err != nil {
 			return nil, err
 		}
 		outputs, err := gogen.Run(a.ctx, t.unit.Simt, call)
@@ -127,8 +117,13 @@ func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	return nil, usage("--device %s: expected ref, sim, sim:NAME, go, cuda or cuda:N", c.Device)
 }
 
-func (c *runCmd) options() passes.Options {
-	return passes.Options{To: passes.Simt, Verify: c.Verify}
+// lower takes the target down to device kernels for a device; nil: any.
+func (c *runCmd) lower(a *app, t *target, dev *device.Device) error {
+	t.unit.Device = dev
+	if err := a.lower(t, passes.Options{To: passes.Simt, Verify: c.Verify}); err != nil {
+		return err
+	}
+	return unforced(t.unit)
 }
 
 func (c *runCmd) evaluate(a *app, t *target, call *data.Call) (*outcome, error) {
@@ -156,7 +151,7 @@ func (c *runCmd) simulate(a *app, t *target, call *data.Call, name string) (*out
 	if err != nil {
 		return nil, usage("--device %s: %v", c.Device, err)
 	}
-	if err := a.lower(t, c.options()); err != nil {
+	if err := c.lower(a, t, dev); err != nil {
 		return nil, err
 	}
 	res, err := sim.Run(a.ctx, t.unit.Simt, dev, call, sim.Options{Seed: c.Seed, Steps: maxSteps})
