@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gkc-lang/gkc/internal/golden"
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/passes"
 )
 
-// TestGolden runs single passes: testdata/PASS/NAME.LEVEL becomes NAME.golden. What a pass makes reads back and verifies.
+// TestGolden runs single passes: testdata/PASS/NAME.LEVEL becomes NAME.golden, compiled for the device that its
+// first line may name. What a pass makes reads back and verifies.
 func TestGolden(t *testing.T) {
 	for i := range passes.Pipeline {
 		p := &passes.Pipeline[i]
@@ -31,6 +33,11 @@ func checkPass(t *testing.T, p *passes.Pass, file string) {
 	u, err := passes.ParseUnit(p.In, string(src))
 	require.NoError(t, err)
 	require.NoError(t, u.Verify())
+	if name, ok := strings.CutPrefix(string(src), "// device "); ok {
+		name, _, _ = strings.Cut(name, "\n")
+		u.Device, err = device.Find(name)
+		require.NoError(t, err)
+	}
 	require.NoError(t, passes.Run(u, passes.Options{Only: []string{p.Name}, Verify: true}))
 	got := u.Text()
 	again, err := passes.ParseUnit(p.Out, got)
