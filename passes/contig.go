@@ -85,8 +85,9 @@ func (c *contig) step(of *tile.Array, at []*ir.Expr, axis *ir.Axis) int64 {
 // linear is the number of an element in an array.
 func (c *contig) linear(of *tile.Array, at []*ir.Expr) *ir.Expr {
 	out := ir.Int64(0)
+	extents, at := joined(of.Extents, at)
 	for i, x := range at {
-		out = ir.Add(ir.Mul(out, of.Extents[i]), x)
+		out = ir.Add(ir.Mul(out, extents[i]), x)
 	}
 	return c.full.Rewrite(out)
 }

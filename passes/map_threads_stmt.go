@@ -118,8 +118,9 @@ func (t *threads) load(head simt.Head, s *tile.Load) {
 // mem is the place of an element: rows one after the other.
 func (t *threads) mem(a *tile.Array, at []*ir.Expr) simt.Mem {
 	linear := ir.Int64(0)
+	extents, at := joined(a.Extents, at)
 	for i, x := range at {
-		linear = ir.Add(ir.Mul(linear, t.expr(a.Extents[i])), t.expr(x))
+		linear = ir.Add(ir.Mul(linear, t.expr(extents[i])), t.expr(x))
 	}
 	return simt.Mem{Buf: t.buffer(a), At: linear}
 }
