@@ -124,16 +124,24 @@ func stepOf(x *ir.Expr, axis *ir.Axis, depth int) (step int64, linear bool) {
 // maxVector is the number of bytes that a thread moves at once.
 const maxVector = 16
 
-// vector is the number of elements, at most those of a vector, that may be accessed at once along the last of some axes: they
-// begin at a multiple of their number, and rows are no shorter.
+// vector is the number of elements, at most those of a vector, that may be accessed at once along some axes, which are walked as
+// one: they begin at a multiple of their number, and rows are no shorter.
 func (a *accesses) vector(t *tensor.Tensor, at []*ir.Expr, along fused) int {
-	last := along[len(along)-1]
-	begin := ir.Substitute(at[len(at)-1], map[ir.Ref]*ir.Expr{last.Axis: last.Lo})
-	lengths := []*ir.Expr{along.total(), begin}
-	if len(at) > 1 {
-		lengths = append(lengths, t.Extents[len(at)-1])
+	number, places := &ir.Axis{Name: "n"}, map[ir.Ref]*ir.Expr{}
+	for i, p := range along.places(ir.Name(number)) {
+		places[along[i].Axis] = ir.Add(p, along[i].Lo)
 	}
-	if len(along) > 1 {
+	moved := make([]*ir.Expr, len(at))
+	for i, x := range at {
+		moved[i] = ir.Substitute(x, places)
+	}
+	last := along[len(along)-1]
+	lengths := []*ir.Expr{along.total(), ir.Substitute(at[len(at)-1], map[ir.Ref]*ir.Expr{last.Axis: last.Lo})}
+	extents, moved := joined(t.Extents, moved)
+	if len(moved) > 1 {
+		lengths = append(lengths, extents[len(moved)-1])
+	}
+	if moved[len(moved)-1].Ref != ir.Ref(number) {
 		lengths = append(lengths, extent(last))
 	}
 	n := max(maxVector/t.Type.Bytes(), 1)

@@ -28,6 +28,7 @@ var traffic = []struct {
 	{"middle", `kernel middle(x: f32[16, 64, 128]) -> y: f32[16, 128] { y[b, c] = sum[l](x[b, l, c]) }`, 1},
 	{"depthwise", `kernel depthwise(x: f32[32, 32, 64], w: f32[3, 3, 64]) -> y: f32[32, 32, 64] { y[h, v, c] = sum[r in 0..3, s in 0..3](x@zero[h + r - 1, v + s - 1, c] * w[r, s, c]) }`, 12},
 	{"add", `kernel add(x: f32[256, 512], b: f16[512]) -> y: f32[256, 512] { y[i, j] = x[i, j] + b[j] }`, 1.3},
+	{"rows of 6", `kernel six(x: f32[1024, 6]) -> y: f32[1024, 6] { y[i, j] = 2 * x[i, j] }`, 1},
 	{"half", `kernel half(x: f16[65536]) -> y: f16[65536] { y[i] = gelu(x[i]) }`, 1},
 	{"odd", `kernel odd(x: f16[65537]) -> y: f16[65537] { y[i] = gelu(x[i]) }`, 1},
 }
