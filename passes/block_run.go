@@ -48,7 +48,10 @@ func (b *block) pointwise(s tile.Stmt) (*ir.Layout, bool) {
 	case *tile.Map:
 		return b.formOf(s.Out), true
 	case *tile.Load:
-		return b.formOf(s.Out), s.Out.Space != tile.Shared
+		if s.Out.Space == tile.Shared {
+			return nil, false
+		}
+		return b.formOf(s.Out), true
 	case *set:
 		return b.formOf(s.to), true
 	case *tile.Store:

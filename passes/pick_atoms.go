@@ -1,0 +1,58 @@
+package passes
+
+import (
+	"strings"
+
+	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/simt"
+	"github.com/gkc-lang/gkc/ir/tile"
+)
+
+// pickAtoms gives dots of block kernels the largest matrix operation of the device that takes their types and fits into the part
+// that a warp has, unless the schedule says not to (tensor 0). f32 is not rounded for the sake of one.
+func pickAtoms(u *Unit) error {
+	for _, k := range u.Tile.Kernels {
+		if k.Threads > 0 && k.Sched.Of("tensor", 1) != 0 {
+			atomsIn(k.Body, k, u.Device)
+		}
+	}
+	return nil
+}
+
+func atomsIn(list []tile.Stmt, k *tile.Kernel, dev *device.Device) {
+	for _, s := range list {
+		if d, ok := s.(*tile.Dot); ok {
+			if a := atomFor(d, k, dev); a != nil {
+				d.Atom = a.Name
+			}
+		}
+		for _, inner := range nested(s) {
+			atomsIn(inner, k, dev)
+		}
+	}
+}
+
+// atomFor is the largest matrix operation for a dot; nil if there is none.
+func atomFor(d *tile.Dot, k *tile.Kernel, dev *device.Device) (best *simt.Atom) {
+	f := dotFormOf(d, k)
+	if f == nil || dev == nil || !strings.EqualFold(dev.Vendor, "nvidia") {
+		return nil
+	}
+	target := "sm_" + strings.ReplaceAll(dev.Compute, ".", "")
+	for _, a := range simt.Atoms() {
+		switch {
+		case a.Async || a.Tf32 || !simt.Runs(target, a.Needs):
+		case a.D != d.Out.Type || !isWordOf(a.A, d.A.Type) || !isWordOf(a.B, d.B.Type):
+		case a.M > f.sizeM || a.N > f.sizeN || a.K > f.sizeK:
+		case best == nil || a.M*a.N*a.K > best.M*best.N*best.K || a.M*a.N*a.K == best.M*best.N*best.K && a.Name < best.Name:
+			best = a
+		}
+	}
+	return best
+}
+
+// isWordOf reports whether registers of type word hold elements of a type.
+func isWordOf(word, elem ir.Type) bool {
+	return word == elem || word.IsPacked() && word.Elem == elem.Elem
+}
