@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -12,11 +13,15 @@ import (
 // pickAtoms gives dots of block kernels the largest matrix operation of the device that takes their types and fits into the part
 // that a warp has, unless the schedule says not to (tensor 0). f32 is not rounded for the sake of one.
 func pickAtoms(u *Unit) error {
-	for _, k := range u.Tile.Kernels {
+	m := *u.Tile
+	m.Kernels = slices.Clone(m.Kernels)
+	for i, k := range m.Kernels {
 		if k.Threads > 0 && k.Sched.Of("tensor", 1) != 0 {
-			atomsIn(k.Body, k, u.Device)
+			m.Kernels[i] = k.Copy()
+			atomsIn(m.Kernels[i].Body, k, u.Device)
 		}
 	}
+	u.Tile = &m
 	return nil
 }
 
