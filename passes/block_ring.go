@@ -38,7 +38,7 @@ func ringOf(s *tile.Loop) *ring {
 		}
 	}
 	out.loads = ahead.loads()
-	out.moves = slices.DeleteFunc(out.moves, func(st tile.Stmt) bool { return isTileLoad(st) })
+	out.moves = slices.DeleteFunc(out.moves, func(st tile.Stmt) bool { return isTileLoad(st) || ahead.early[st] && ofTiles(st) })
 	switch {
 	case len(out.copies)+len(out.moves) == 0:
 		return nil
@@ -51,6 +51,11 @@ func ringOf(s *tile.Loop) *ring {
 func isTileLoad(s tile.Stmt) bool {
 	l, ok := s.(*tile.Load)
 	return ok && len(l.Out.Axes) > 0
+}
+
+// ofTiles reports whether a statement defines tiles: those that loads need are there when they are moved.
+func ofTiles(s tile.Stmt) bool {
+	return slices.ContainsFunc(tile.Defined(s), func(v *tile.Value) bool { return len(v.Axes) > 0 })
 }
 
 // fills are the tiles that have slots.

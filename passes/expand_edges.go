@@ -95,7 +95,7 @@ func (r ranges) fold(t *tensor.Tensor, at []*ir.Expr, kind tensor.EdgeKind) []*i
 	zero, one := ir.Int64(0), ir.Int64(1)
 	out := make([]*ir.Expr, len(at))
 	for i, x := range at {
-		if r.stepping(t, i) {
+		if r.insideDim(t, i, x) == ir.True {
 			out[i] = x
 			continue
 		}

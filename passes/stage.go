@@ -102,10 +102,17 @@ func (s *stager) list(list []tile.Stmt) (out []tile.Stmt) {
 	return out
 }
 
-// overlap lets the copies of later trips run ahead.
+// overlap lets the copies of later trips run ahead: those through registers by one trip.
 func (s *stager) overlap(l *tile.Loop) {
-	if n := s.kernel.Sched.Of("stages", 1); n > 1 && l.Kind == tile.Serial && !l.Down && slices.ContainsFunc(l.Body, isAsync) {
+	n := s.kernel.Sched.Of("stages", 1)
+	if n < 2 || l.Kind != tile.Serial || l.Down {
+		return
+	}
+	switch {
+	case slices.ContainsFunc(l.Body, isAsync):
 		l.Stages = n
+	case slices.ContainsFunc(l.Body, func(st tile.Stmt) bool { m, ok := st.(*tile.Move); return ok && m.Out.Space == tile.Shared }):
+		l.Stages = 2
 	}
 }
 
