@@ -46,8 +46,9 @@ type assigner struct {
 	root   *ir.Layout // of whatever nothing else decides
 	forms  []*ir.Layout
 	parts  map[part]*ir.Layout
-	own    map[*tile.Value]*ir.Layout // of tiles with a layout of their own, and of what is computed of them point by point
-	whole  map[*tile.Value]bool       // those that are computed once, in their own layout
+	reads  map[*tile.Value][]ir.Access // of dots
+	own    map[*tile.Value]*ir.Layout  // of tiles with a layout of their own, and of what is computed of them point by point
+	whole  map[*tile.Value]bool        // those that are computed once, in their own layout
 	wanted map[*tile.Value][]*tile.Value
 }
 
@@ -59,7 +60,7 @@ type part struct {
 
 func newAssigner(m *tile.Module, k *tile.Kernel) *assigner {
 	return &assigner{
-		sources: newSources(m, k), kernel: k, names: newTileNames(m, k), titles: &tileNames{map[string]bool{}}, parts: map[part]*ir.Layout{},
+		sources: newSources(m, k), kernel: k, names: newTileNames(m, k), titles: &tileNames{map[string]bool{}}, parts: map[part]*ir.Layout{}, reads: readsOfDots(k),
 		own: map[*tile.Value]*ir.Layout{}, whole: map[*tile.Value]bool{}, wanted: map[*tile.Value][]*tile.Value{},
 	}
 }
@@ -233,21 +234,14 @@ func (a *assigner) dotForm(d *tile.Dot) *ir.Layout {
 
 // rootForm is the layout of the first result of a dot.
 func (a *assigner) rootForm() *ir.Layout {
-	var out *ir.Layout
-	var find func(list []tile.Stmt)
-	find = func(list []tile.Stmt) {
-		for _, s := range list {
-			if d, ok := s.(*tile.Dot); ok && out == nil {
-				out = a.dotForm(d)
-			}
-			for _, inner := range nested(s) {
-				find(inner)
-			}
+	var first *tile.Dot
+	eachStmt(a.kernel.Body, func(s tile.Stmt) {
+		if d, ok := s.(*tile.Dot); ok && first == nil {
+			first = d
 		}
-	}
-	find(a.kernel.Body)
-	if out == nil {
+	})
+	if first == nil {
 		a.unsupported(diag.Pos{}, "no layout for a block that multiplies nothing")
 	}
-	return out
+	return a.dotForm(first)
 }

@@ -150,14 +150,28 @@ func (a *assigner) move(s *tile.Move) (out []tile.Stmt) {
 	}
 	l := a.own[s.In]
 	if l == nil {
-		n := 1
-		if from := a.of(s.In); from != nil {
-			n = min(a.piece(from, s.Out.Axes[len(s.Out.Axes)-1]), max(1, vectorBytes/s.In.Type.Bytes()))
-		}
-		l = a.form(spread(s.Out.Axes, a.kernel.Threads, fair(s.Out.Axes, a.kernel.Threads, n)), "copy")
+		l = a.form(a.copyForm(s.In, s.Out), "copy")
 	}
 	s.In = a.need(s.In, l)
 	return []tile.Stmt{s}
+}
+
+// copyForm is the layout of what goes to a tile in shared memory: pieces as long as they come from memory, or shorter ones where
+// dots read the tile so that long ones would meet them in a bank.
+func (a *assigner) copyForm(from, to *tile.Value) (best *ir.Layout) {
+	n := 1
+	if l := a.of(from); l != nil {
+		n = min(a.piece(l, to.Axes[len(to.Axes)-1]), max(1, vectorBytes/from.Type.Bytes()))
+	}
+	least := 0
+	for n = fair(to.Axes, a.kernel.Threads, n); best == nil || least > 0 && n*from.Type.Bytes() >= 4; n /= 2 {
+		l := spread(to.Axes, a.kernel.Threads, n)
+		_, conflicts := ir.SolveSwizzle(rowMajor(to.Axes), to.Type.Bytes(), append(slices.Clone(a.reads[to]), writeOf(l, to)))
+		if best == nil || conflicts < least {
+			best, least = l, conflicts
+		}
+	}
+	return best
 }
 
 func (a *assigner) loop(s *tile.Loop) {
