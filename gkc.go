@@ -13,8 +13,28 @@ import (
 
 // Kernel is a kernel of a source file that was checked.
 type Kernel struct {
-	Program *tensor.Program
-	Example map[string]ir.Const // sizes and scalars that the file names for trying it; nil if it names none
+	Program  *tensor.Program
+	Examples []map[string]ir.Const // sizes and scalars that the file names for trying it
+
+	file *lang.File
+}
+
+// Example is the first example; nil if the file names none.
+func (k *Kernel) Example() map[string]ir.Const {
+	if len(k.Examples) == 0 {
+		return nil
+	}
+	return k.Examples[0]
+}
+
+// Fixed checks the kernel again for fixed values of some of its sizes. The program is right for these alone, and is called name.
+func (k *Kernel) Fixed(name string, sizes map[string]int64) (*tensor.Program, diag.List) {
+	programs, _, errs := lang.Check(k.file.Only(k.Program.Name), sizes)
+	if errs.HasErrors() {
+		return nil, errs
+	}
+	programs[0].Name = name
+	return programs[0], errs
 }
 
 // Compile parses and checks a source text. name is what diagnoses call the file; set fixes sizes. The list holds every
@@ -23,10 +43,10 @@ func Compile(name, src string, set map[string]int64) ([]*Kernel, diag.List) {
 	unit, errs := lang.Compile(name, src, set)
 	kernels := make([]*Kernel, len(unit.Programs))
 	for i, p := range unit.Programs {
-		kernels[i] = &Kernel{Program: p}
+		kernels[i] = &Kernel{Program: p, file: unit.File}
 		for _, e := range unit.Examples {
-			if e.Kernel == p.Name && kernels[i].Example == nil {
-				kernels[i].Example = e.Values
+			if e.Kernel == p.Name {
+				kernels[i].Examples = append(kernels[i].Examples, e.Values)
 			}
 		}
 	}

@@ -24,6 +24,23 @@ func (u *Unit) Kernel(name string) *tensor.Program {
 	return nil
 }
 
+// Only is the file with one of its kernels, and without examples.
+func (f *File) Only(kernel string) *File {
+	out := &File{Name: f.Name, Lost: f.Lost}
+	for _, item := range f.Items {
+		switch item := item.(type) {
+		case *Kernel:
+			if item.Name != kernel {
+				continue
+			}
+		case *Example:
+			continue
+		}
+		out.Items = append(out.Items, item)
+	}
+	return out
+}
+
 // Compile parses and checks a source text. set fixes sizes (--set D=128). The Unit holds what is right, also beside mistakes.
 func Compile(name, src string, set map[string]int64) (*Unit, diag.List) {
 	file, errs := Parse(name, src)

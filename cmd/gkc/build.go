@@ -3,29 +3,23 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gkc-lang/gkc"
-	"github.com/gkc-lang/gkc/codegen/cuda"
-	"github.com/gkc-lang/gkc/codegen/go"
-	"github.com/gkc-lang/gkc/codegen/plan"
-	"github.com/gkc-lang/gkc/codegen/source"
 	"github.com/gkc-lang/gkc/internal/atomicfile"
 	"github.com/gkc-lang/gkc/ir/device"
-	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/passes"
 )
 
 type buildCmd struct {
 	Files    []string `arg:"" help:"gk files."`
 	Out      string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
-	Emit     []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, go, plan."`
-	Set      []string `sep:"none" placeholder:"N=V" help:"Fix a size."`
-	Device   string   `default:"h200" help:"The device to build for."`
+	Emit     []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, cubin, plan, go, torch."`
+	Set      []string `sep:"none" placeholder:"N=V,…" help:"Make a variant for calls with these sizes, beside the kernel for all; so do the examples of a file."`
+	Device   string   `default:"h200" help:"The device to build for. Go is for the processor."`
 	Package  string   `placeholder:"NAME" help:"Package of emitted Go; by default that of the Go files in the folder, or the folder's name."`
 	Schedule string   `sep:"none" placeholder:"K=V,…|random:SEED" help:"Force choices for device kernels whose blocks compute tiles; gkc explain lists them."`
 	Bounds   string   `default:"check" enum:"check,trust" help:"trust: accesses through data are not checked."`
@@ -33,57 +27,31 @@ type buildCmd struct {
 	Check    bool     `help:"Write nothing; exit with 1 where an artifact is stale."`
 }
 
-// artifact is one thing that build can write of a kernel.
-type artifact struct {
-	name  string
-	file  func(kernel string) string
-	level passes.Level
-	text  func(u *passes.Unit) ([]byte, error)
-}
-
-func irText(u *passes.Unit) ([]byte, error) { return []byte(u.Text()), nil }
-
-func suffix(s string) func(string) string { return func(kernel string) string { return kernel + s } }
-
-var artifacts = []artifact{
-	{"tensor", suffix(".tensor"), passes.Tensor, irText},
-	{"tile", suffix(".tile"), passes.Tile, irText},
-	{"simt", suffix(".simt"), passes.Simt, irText},
-	{"cuda", suffix(".cu"), passes.Simt, func(u *passes.Unit) ([]byte, error) { s, err := cuda.Emit(u.Simt); return []byte(s), err }},
-	{"go", nil, passes.Simt, nil}, // one file for all kernels of a source file: see golang
-	{"plan", suffix(".plan.json"), passes.Simt, func(u *passes.Unit) ([]byte, error) { return plan.Of(u.Simt).JSON(), nil }},
-}
-
-func artifactNamed(name string) *artifact {
-	for i := range artifacts {
-		if artifacts[i].name == name {
-			return &artifacts[i]
-		}
-	}
-	return nil
-}
-
 // Run compiles files.
 func (c *buildCmd) Run(a *app) error {
-	set, err := settings(c.Set)
+	sets, err := c.sets()
 	if err != nil {
 		return err
 	}
-	if _, err := device.Find(c.Device); err != nil {
+	dev, err := device.Find(c.Device)
+	if err != nil {
 		return usage("--device %s: %v", c.Device, err)
 	}
 	for _, name := range c.Emit {
 		if artifactNamed(name) == nil {
-			return usage("--emit %s: expected tensor, tile, simt, cuda, go or plan", name)
+			return usage("--emit %s: expected %s", name, enumerate(artifactNames()))
 		}
+	}
+	if err := c.forDevice(); err != nil {
+		return err
 	}
 	stale := false
 	for _, path := range c.Files {
-		s, err := c.file(a, path, set)
-		if err != nil {
+		b := &building{buildCmd: c, app: a, path: path, device: dev, sets: sets}
+		if err := b.run(); err != nil {
 			return err
 		}
-		stale = stale || s
+		stale = stale || b.stale
 	}
 	if stale {
 		return reported{exitWrong}
@@ -91,152 +59,154 @@ func (c *buildCmd) Run(a *app) error {
 	return nil
 }
 
-// file writes, or with --check compares, the artifacts of a file; stale says that one differs.
-func (c *buildCmd) file(a *app, path string, set map[string]int64) (stale bool, err error) {
-	src, err := readSource(path)
-	if err != nil {
-		return false, err
-	}
-	kernels, errs := gkc.Compile(path, src, set)
-	if err := a.report(errs, src); err != nil {
-		return false, err
-	}
-	dir := c.Out
-	if dir == "" {
-		dir = filepath.Dir(path)
-	}
-	if !c.Check {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return false, err
+// forDevice refuses a schedule where nothing is written that it could change.
+func (c *buildCmd) forDevice() error {
+	for _, name := range c.Emit {
+		if art := artifactNamed(name); art.level > passes.Tensor && !art.processor {
+			return nil
 		}
 	}
-	dev, err := device.Find(c.Device)
-	if err != nil {
-		return false, usage("--device %s: %v", c.Device, err)
+	if c.Schedule != "" {
+		return callError("--schedule %s: --emit %s writes no code for a device", c.Schedule, strings.Join(c.Emit, ","))
 	}
-	var modules []*simt.Module
-	var units []*passes.Unit
+	return nil
+}
+
+func (c *buildCmd) wants(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(c.Emit, n) })
+}
+
+// building is the build of a file.
+type building struct {
+	*buildCmd
+	*app
+	path   string
+	device *device.Device
+	sets   []map[string]int64
+	dir    string
+	stale  bool // an artifact differs from the file that holds it
+}
+
+func (b *building) run() error {
+	src, err := readSource(b.path)
+	if err != nil {
+		return err
+	}
+	kernels, errs := gkc.Compile(b.path, src, nil)
+	if err := b.report(errs, src); err != nil {
+		return err
+	}
+	if err := b.known(kernels); err != nil {
+		return err
+	}
+	if b.dir = b.Out; b.dir == "" {
+		b.dir = filepath.Dir(b.path)
+	}
+	if !b.Check {
+		if err := os.MkdirAll(b.dir, 0o777); err != nil {
+			return err
+		}
+	}
+	var families []*family
 	for _, k := range kernels {
-		u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Trust: c.Bounds == "trust", NoFuse: c.NoFuse, Device: dev}
-		if err := force(u, c.Schedule, nil); err != nil {
-			return false, err
+		f, err := b.family(k, src)
+		if err != nil {
+			return err
 		}
-		units = append(units, u)
-		for _, art := range artifacts { // in the order of levels, so that one walk down serves all
-			if !c.wants(art.name) {
-				continue
+		families = append(families, f)
+	}
+	for _, art := range artifacts { // in the order of levels, so that one walk down serves all
+		if b.wants(art.name) {
+			if err := b.artifact(&art, families); err != nil {
+				return err
 			}
-			if err := saveReproducer(passes.Run(u, passes.Options{To: art.level})); err != nil {
-				return false, err
+		}
+	}
+	return nil
+}
+
+// obeyed refuses a schedule that changed nothing.
+func (b *building) obeyed(families []*family) error {
+	var units []*passes.Unit
+	for _, f := range families {
+		for _, m := range f.all() {
+			units = append(units, m.device)
+		}
+	}
+	return unforced(units...)
+}
+
+// artifact writes a row of the table.
+func (b *building) artifact(art *artifact, families []*family) error {
+	for _, f := range families {
+		for _, m := range f.all() {
+			if err := b.lower(m.unit(art), art.level); err != nil {
+				return err
 			}
-			if art.text == nil {
-				modules = append(modules, u.Simt)
-				continue
-			}
-			text, err := art.text(u)
+		}
+	}
+	if err := b.obeyed(families); err != nil {
+		return err
+	}
+	if art.whole != nil {
+		if len(families) == 0 {
+			return nil
+		}
+		name, text, err := art.whole(b, families)
+		if err != nil {
+			return err
+		}
+		return b.write(filepath.Join(b.dir, name), text)
+	}
+	for _, f := range families {
+		for _, m := range f.all() {
+			text, err := art.text(b, f, m)
 			if err != nil {
-				return false, err
+				return err
 			}
-			s, err := c.write(a, filepath.Join(dir, art.file(k.Program.Name)), path, text)
-			if err != nil {
-				return false, err
+			if err := b.write(filepath.Join(b.dir, m.name+art.suffix), text); err != nil {
+				return err
 			}
-			stale = stale || s
 		}
 	}
-	if err := unforced(units...); err != nil {
-		return false, err
-	}
-	if len(modules) > 0 {
-		s, err := c.golang(a, dir, path, modules)
-		return stale || s, err
-	}
-	return stale, nil
+	return nil
 }
 
-// golang writes the Go file of a source file.
-func (c *buildCmd) golang(a *app, dir, path string, modules []*simt.Module) (stale bool, err error) {
-	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) + "_gk.go"
-	file := filepath.Join(dir, base)
-	pkg := c.Package
-	if pkg == "" {
-		if pkg, err = packageOf(dir, base); err != nil {
-			return false, err
-		}
-	} else if !token.IsIdentifier(pkg) {
-		return false, usage("--package %s: not a name that a Go package can have", pkg)
-	}
-	text, err := gogen.EmitFile(path, pkg, modules)
-	if err != nil {
-		return false, err
-	}
-	return c.write(a, file, path, text)
+func (b *building) lower(u *passes.Unit, to passes.Level) error {
+	return saveReproducer(passes.Run(u, passes.Options{To: to}))
 }
 
-// packageOf is the package of the Go files in a folder but one, or what the folder's name makes.
-func packageOf(dir, but string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return "", err
-	}
-	for _, f := range files {
-		if base := filepath.Base(f); base == but || strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, "_gk.go") {
-			continue
-		}
-		if ast, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.PackageClauseOnly); err == nil {
-			return ast.Name.Name, nil
-		}
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	name := strings.ToLower(source.Identifier(filepath.Base(abs)))
-	if !token.IsIdentifier(name) {
-		name += "_"
-	}
-	return name, nil
-}
-
-func (c *buildCmd) wants(name string) bool {
-	for _, e := range c.Emit {
-		if e == name {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *buildCmd) write(a *app, file, source string, text []byte) (stale bool, err error) {
-	if !c.Check {
-		return false, atomicfile.Write(file, text)
+func (b *building) write(file string, text []byte) error {
+	if !b.Check {
+		return atomicfile.Write(file, text)
 	}
 	old, err := os.ReadFile(file)
 	if err == nil && bytes.Equal(old, text) {
-		return false, nil
+		return nil
 	}
-	command := "gkc build " + source + " --emit " + strings.Join(c.Emit, ",")
-	if c.Out != "" {
-		command += " -o " + c.Out
+	b.stale = true
+	fmt.Fprintf(b.out, "%s: stale; run %s\n", file, b.command())
+	return nil
+}
+
+// command is the command line that writes the file's artifacts.
+func (b *building) command() string {
+	words := []string{"gkc build", b.path, "--emit", strings.Join(b.Emit, ",")}
+	add := func(flag, value, otherwise string) {
+		if value != otherwise {
+			words = append(words, flag, value)
+		}
 	}
-	if c.Package != "" {
-		command += " --package " + c.Package
+	add("-o", b.Out, "")
+	add("--package", b.Package, "")
+	add("--bounds", b.Bounds, "check")
+	add("--schedule", b.Schedule, "")
+	add("--device", b.Device, "h200")
+	if b.NoFuse {
+		words = append(words, "--no-fuse")
 	}
-	if c.Bounds != "check" {
-		command += " --bounds " + c.Bounds
+	for _, set := range b.Set {
+		words = append(words, "--set", set)
 	}
-	if c.Schedule != "" {
-		command += " --schedule " + c.Schedule
-	}
-	if c.NoFuse {
-		command += " --no-fuse"
-	}
-	if c.Device != "h200" {
-		command += " --device " + c.Device
-	}
-	for _, set := range c.Set {
-		command += " --set " + set
-	}
-	fmt.Fprintf(a.out, "%s: stale; run %s\n", file, command)
-	return true, nil
+	return strings.Join(words, " ")
 }

@@ -24,7 +24,7 @@ type explainCmd struct {
 
 // Run says what a kernel becomes, and what each device kernel does on the device.
 func (c *explainCmd) Run(a *app) error {
-	run := runCmd{File: c.File, Kernel: c.Kernel, Set: c.Set, In: c.In, Device: c.Device, Seed: 1, Bounds: "check"}
+	run := runCmd{File: c.File, Kernel: c.Kernel, Set: c.Set, In: c.In, Device: c.Device, Seed: 1, Bounds: "check", Schedule: c.Schedule}
 	set, err := settings(c.Set)
 	if err != nil {
 		return err
@@ -44,9 +44,6 @@ func (c *explainCmd) Run(a *app) error {
 	call, err := run.bind(t, set)
 	if err != nil {
 		return a.located(t, err)
-	}
-	if err := force(t.unit, c.Schedule, nil); err != nil {
-		return err
 	}
 	t.unit.NoFuse = c.NoFuse
 	out, err := run.simulate(a, t, call, name)

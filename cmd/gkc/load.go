@@ -17,6 +17,7 @@ import (
 // target is what a command works on: one kernel, at the level of its file.
 type target struct {
 	unit    *passes.Unit
+	kernel  *gkc.Kernel // of a gk file
 	example map[string]ir.Const
 	source  string // the file's text, for diagnoses
 	path    string
@@ -72,7 +73,7 @@ func (a *app) load(path, kernel string, set map[string]int64) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{unit: &passes.Unit{Level: passes.Tensor, Tensor: k.Program}, example: k.Example, source: src, path: path, checked: true}, nil
+	return &target{unit: &passes.Unit{Level: passes.Tensor, Tensor: k.Program}, example: k.Example(), kernel: k, source: src, path: path, checked: true}, nil
 }
 
 func (a *app) loadIR(path, src, kernel string, level passes.Level) (*target, error) {

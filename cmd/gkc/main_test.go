@@ -146,6 +146,8 @@ func TestWrongUse(t *testing.T) {
 		{exitWrong, "bad.gk:1:43", []string{"check", "bad.gk"}},
 		{exitWrong, "bad.simt:1:1", []string{"check", "bad.simt"}},
 		{exitWrong, "tile", []string{"run", "saxpy.gk", "--schedule", "tile=3"}},
+		{exitWrong, "no code for a device", []string{"build", "saxpy.gk", "--emit", "go", "--schedule", "m=8"}},
+		{exitWrong, "evaluator", []string{"run", "saxpy.gk", "--device", "ref", "--schedule", "m=8"}},
 	} {
 		code, out, errOut := fresh(t, files, c.args...)
 		assert.Equal(t, c.code, code, "%v: %s", c.args, errOut)
@@ -251,12 +253,13 @@ func TestSchedules(t *testing.T) {
 
 // TestForcedSchedulesTakeEffect: a command that runs all passes obeys a schedule or refuses it; it never leaves it out.
 func TestForcedSchedulesTakeEffect(t *testing.T) {
-	tiles := passes.Runs("make_tiles", nil)
+	_, choices, _ := fresh(t, map[string]string{"mm.gk": product}, "explain", "mm.gk", "--json")
+	tiles := strings.Contains(choices, `"default":`)
 	for _, args := range [][]string{{"run", "mm.gk", "--json"}, {"explain", "mm.gk", "--json"}, {"build", "mm.gk", "--emit", "tile"}} {
 		code, out, errOut := fresh(t, map[string]string{"mm.gk": product}, append(args, "--schedule", "m=16,n=16")...)
 		if !tiles {
 			assert.Equal(t, exitWrong, code, args)
-			assert.Contains(t, errOut, "make_tiles", args)
+			assert.Contains(t, errOut, "no device kernel has that choice", args)
 			continue
 		}
 		require.Equal(t, exitRight, code, errOut)

@@ -58,13 +58,13 @@ func (c *optCmd) Run(a *app) error {
 			return usage("%v", passes.UnknownPass(name))
 		}
 	}
-	if err := force(t.unit, c.Schedule, opt.Only); err != nil {
-		return err
-	}
 	if c.Device != "" {
 		if t.unit.Device, err = device.Find(c.Device); err != nil {
 			return usage("--device %s: %v", c.Device, err)
 		}
+	}
+	if err := force(t.unit, c.Schedule); err != nil {
+		return err
 	}
 	if c.Dump {
 		opt.Dump = func(pass, text string) { fmt.Fprintf(a.out, "// after %s\n%s\n", pass, text) }

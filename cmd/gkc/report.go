@@ -44,7 +44,7 @@ type jsonKernel struct {
 	Threads     map[string]int64 `json:"thread_instructions"`
 	Estimate    float64          `json:"estimate_seconds,omitempty"`
 	Measured    float64          `json:"measured_us,omitempty"` // of this one run
-	Schedule    picks            `json:"schedule,omitempty"`    // of a kernel whose blocks compute tiles
+	Schedule    json.RawMessage  `json:"schedule,omitempty"`    // of a kernel whose blocks compute tiles
 }
 
 func (c *runCmd) print(a *app, t *target, out *outcome) error {

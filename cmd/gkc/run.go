@@ -52,9 +52,6 @@ func (c *runCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := force(t.unit, c.Schedule, nil); err != nil {
-		return err
-	}
 	call, err := c.bind(t, set)
 	if err != nil {
 		return a.located(t, err)
@@ -102,6 +99,9 @@ func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	t.unit.Trust, t.unit.NoFuse = c.Bounds == "trust", c.NoFuse
 	switch name {
 	case "ref":
+		if c.Schedule != "" && !strings.HasPrefix(c.Schedule, "random:") {
+			return nil, callError("--schedule %s: the evaluator makes no choices", c.Schedule)
+		}
 		return c.evaluate(a, t, call)
 	case "sim":
 		return c.simulate(a, t, call, arg)
@@ -120,6 +120,9 @@ func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 // lower takes the target down to device kernels for a device; nil: any.
 func (c *runCmd) lower(a *app, t *target, dev *device.Device) error {
 	t.unit.Device = dev
+	if err := force(t.unit, c.Schedule); err != nil {
+		return err
+	}
 	if err := a.lower(t, passes.Options{To: passes.Simt, Verify: c.Verify}); err != nil {
 		return err
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/gkc-lang/gkc/passes"
 )
 
-// force gives a unit what --schedule says: picks of knobs, K=V,…, or random:SEED. only are the passes that will run; nil: all.
-func force(u *passes.Unit, text string, only []string) error {
+// force gives a unit what --schedule says: picks of knobs, K=V,…, or random:SEED. What no kernel
+// obeys is for unforced to find, once there are kernels.
+func force(u *passes.Unit, text string) error {
 	if text == "" {
 		return nil
 	}
@@ -26,9 +27,6 @@ func force(u *passes.Unit, text string, only []string) error {
 	choice, err := schedule.Parse(strings.ReplaceAll(text, "=", " "))
 	if err != nil {
 		return usage("--schedule %s: %v", text, err)
-	}
-	if !passes.Runs("make_tiles", only) {
-		return callError("--schedule %s: only kernels whose blocks compute tiles have choices to force, and the pass make_tiles, which makes them, does not run", text)
 	}
 	u.Sched = choice
 	return nil
@@ -70,20 +68,16 @@ func scheduled(u *passes.Unit) map[string]schedule.Choice {
 	return out
 }
 
-// picks writes a choice as a JSON object in the order in which it was made.
-type picks schedule.Choice
-
-// MarshalJSON writes the object.
-func (p picks) MarshalJSON() ([]byte, error) {
-	parts := make([]string, len(p))
-	for i, x := range p {
-		name, err := json.Marshal(x.Knob)
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = fmt.Sprintf("%s:%d", name, x.Value)
+// picks is a choice as a JSON object in the order in which it was made; nothing where nothing was chosen.
+func picks(c schedule.Choice) json.RawMessage {
+	if len(c) == 0 {
+		return nil
 	}
-	return []byte("{" + strings.Join(parts, ",") + "}"), nil
+	parts := make([]string, len(c))
+	for i, p := range c {
+		parts[i] = fmt.Sprintf("%q:%d", p.Knob, p.Value) // names of knobs are plain letters
+	}
+	return json.RawMessage("{" + strings.Join(parts, ",") + "}")
 }
 
 // jsonKnob is a choice that can be made for a kernel.

@@ -73,6 +73,7 @@ func exported(name string) string {
 type module struct {
 	*simt.Module
 	name     string        // of the launching function
+	args     string        // of the struct of its arguments: its own, or that of the kernel that it is a variant of
 	fields   *source.Names // of the struct of arguments
 	work     *source.Names // of the struct of workspace
 	kernels  []string      // names of the kernels' functions
@@ -89,7 +90,7 @@ func newModuleIn(m *simt.Module, name string, functions *source.Names) *module {
 	for _, suffix := range []string{"Args", "Sites", "Work"} {
 		functions.New(lower(name) + suffix)
 	}
-	p := &module{Module: m, name: name, fields: source.NewNames(), work: source.NewNames(reserved...)}
+	p := &module{Module: m, name: name, args: name + "Args", fields: source.NewNames(), work: source.NewNames(reserved...)}
 	for _, s := range m.Scalars {
 		p.fields.Of(s, exported(s.Name))
 	}
@@ -113,8 +114,10 @@ func lower(name string) string {
 }
 
 func (p *module) print(f *jen.File) {
-	f.Commentf("%sArgs are the arguments of %s.", p.name, p.name)
-	f.Type().Id(p.name + "Args").Struct(p.arguments()...)
+	if p.args == p.name+"Args" {
+		f.Commentf("%s are the arguments of %s.", p.args, p.name)
+		f.Type().Id(p.args).Struct(p.arguments()...)
+	}
 	if len(p.Sites) > 0 {
 		f.Commentf("%sSites are the places that can fail.", lower(p.name))
 		f.Var().Id(lower(p.name)+"Sites").Op("=").Index().Qual(library, "Site").Custom(lines("{", "}"), p.sites()...)
@@ -122,7 +125,7 @@ func (p *module) print(f *jen.File) {
 	f.Commentf("%sWork is what its kernels leave for one another.", lower(p.name))
 	f.Type().Id(lower(p.name) + "Work").Struct(p.workspace()...)
 	f.Commentf("%s launches kernel %s.", p.name, p.Module.Name)
-	params := []jen.Code{jen.Id("a").Op("*").Id(p.name + "Args")}
+	params := []jen.Code{jen.Id("a").Op("*").Id(p.args)}
 	if p.typed {
 		params = append([]jen.Code{jen.Id("ctx").Qual("context", "Context")}, params...)
 	}
@@ -289,7 +292,7 @@ func (p *module) run(k *simt.Kernel, launch, function string) jen.Code {
 	block := jen.Func().Params(jen.Id("b").Op("*").Qual(library, "Block")).Block(jen.Id(function).Call(call...))
 	args := []jen.Code{jen.Lit(k.Name), jen.Id(grid), jen.Lit(k.Launch.SharedBytes), jen.Lit(inOrder(k)), block}
 	body = append(body, jen.Id("l").Dot("Run").Call(args...))
-	params := []jen.Code{jen.Id("l").Op("*").Qual(library, "Launch"), jen.Id("a").Op("*").Id(p.name + "Args"), jen.Id("w").Op("*").Id(lower(p.name) + "Work")}
+	params := []jen.Code{jen.Id("l").Op("*").Qual(library, "Launch"), jen.Id("a").Op("*").Id(p.args), jen.Id("w").Op("*").Id(lower(p.name) + "Work")}
 	return jen.Commentf("%s launches kernel %s.", launch, k.Name).Line().Func().Id(launch).Params(params...).Block(body...).Line()
 }
 

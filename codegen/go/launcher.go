@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -17,9 +16,16 @@ import (
 // tensors is the package whose tensors and devices launchers take.
 const tensors = "github.com/gkc-lang/gkc/runtime"
 
+// Kernel is a kernel of a source file. Variants are the same kernel for sizes that are fixed in them: the first that fits runs, or
+// else Module.
+type Kernel struct {
+	Module   *simt.Module
+	Variants []*simt.Module
+}
+
 // EmitFile prints the kernels of a source file as one file of a package: for each an exported function that takes and returns
 // tensors, and the code that runs it on the processor.
-func EmitFile(file, pkg string, modules []*simt.Module) (out []byte, err error) {
+func EmitFile(file, pkg string, kernels []Kernel) (out []byte, err error) {
 	defer recoverMistake(&err)
 	base := filepath.Base(file)
 	f := jen.NewFile(pkg)
@@ -27,12 +33,21 @@ func EmitFile(file, pkg string, modules []*simt.Module) (out []byte, err error) 
 	f.ImportName(library, "simt")
 	f.ImportName(tensors, "runtime")
 	names := source.NewNames(reserved...)
-	for _, m := range modules {
-		public := names.New(exported(m.Name))
-		p := newModuleIn(m, names.New("run"+public), names)
+	for _, k := range kernels {
+		public := names.New(exported(k.Module.Name))
+		p := newModuleIn(k.Module, names.New("run"+public), names)
 		p.typed = true
-		f.Add((&launcher{module: p, public: public, source: base, names: source.NewNames(append(reserved, "runtime", "context", "ctx", "d", "c", "args", "err")...)}).function())
+		var variants []*module
+		for _, m := range k.Variants {
+			v := newModuleIn(m, names.New("run"+exported(m.Name)), names)
+			v.typed, v.args = true, p.args
+			variants = append(variants, v)
+		}
+		f.Add((&launcher{module: p, variants: variants, public: public, source: base, names: source.NewNames(append(reserved, "runtime", "context", "ctx", "d", "c", "args", "err")...)}).function())
 		p.print(f)
+		for _, v := range variants {
+			v.print(f)
+		}
 	}
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {
@@ -44,6 +59,7 @@ func EmitFile(file, pkg string, modules []*simt.Module) (out []byte, err error) 
 // launcher prints the exported function of a module.
 type launcher struct {
 	*module
+	variants       []*module
 	public, source string
 	names          *source.Names
 	body           []jen.Code
@@ -55,7 +71,7 @@ func (p *launcher) function() jen.Code {
 	params := p.params()
 	sizes := p.free()
 	p.add(jen.Id("c").Op(":=").Qual(tensors, "NewCall").Call(jen.Lit(p.source), jen.Lit(p.Module.Name)))
-	p.add(jen.Id("args").Op(":=").Op("&").Id(p.name + "Args").Values())
+	p.add(jen.Id("args").Op(":=").Op("&").Id(p.args).Values())
 	p.inputs()
 	p.scalars()
 	p.checks()
@@ -90,7 +106,7 @@ func (p *launcher) params() (out []jen.Code) {
 		}
 		group = nil
 	}
-	for _, name := range p.order() {
+	for _, name := range p.CallerOrder() {
 		id, key, k := p.param(name)
 		if key != last {
 			flush()
@@ -101,48 +117,15 @@ func (p *launcher) params() (out []jen.Code) {
 	return out
 }
 
-// order is the caller's parameters in source order. IR text need not say it.
-func (p *launcher) order() []string {
-	out := slices.Clone(p.Order)
-	add := func(name string) {
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	for _, a := range p.Arrays {
-		if a.Role == simt.Param {
-			add(a.CallerName())
-		}
-	}
-	for _, s := range p.Scalars {
-		if !s.IsSize {
-			add(s.Name)
-		}
-	}
-	return out
-}
-
 func (p *launcher) param(name string) (id, key string, kind jen.Code) {
-	if a := p.input(name); a != nil {
+	if a := p.Param(name); a != nil {
 		return p.names.Of(a, lower(name)), "tensor " + typeOf(a.Type), tensorOf(a.Type)
 	}
-	for _, s := range p.Scalars {
-		if s.Name == name {
-			return p.names.Of(s, lower(name)), typeOf(s.Type), elementOf(s.Type)
-		}
+	if s := p.Scalar(name); s != nil {
+		return p.names.Of(s, lower(name)), typeOf(s.Type), elementOf(s.Type)
 	}
 	cannot(ir.True.Pos, "parameter %s of kernel %s is no tensor and no scalar", name, p.Module.Name)
 	return "", "", nil
-}
-
-// input is the tensor parameter of that name.
-func (p *launcher) input(name string) *simt.Array {
-	for _, a := range p.Arrays {
-		if a.Role == simt.Param && a.CallerName() == name {
-			return a
-		}
-	}
-	return nil
 }
 
 // inPlace is the parameter that a result replaces.
@@ -150,7 +133,7 @@ func (p *launcher) inPlace(a *simt.Array) *simt.Array {
 	if a.Role != simt.Result {
 		return nil
 	}
-	return p.input(a.CallerName())
+	return p.Param(a.CallerName())
 }
 
 func tensorOf(t ir.Type) jen.Code { return jen.Op("*").Qual(tensors, "Tensor").Types(elementOf(t)) }
@@ -184,7 +167,7 @@ func (p *launcher) field(a *simt.Array) *jen.Statement {
 func (p *launcher) scalars() {
 	for _, s := range p.Scalars {
 		to := jen.Id("args").Dot(p.fields.Of(s, s.Name))
-		switch a, dim, offset := p.bound(s); {
+		switch a, dim, offset := p.SizeFrom(s); {
 		case s.IsSize && s.Fixed != nil:
 			p.add(to.Op("=").Lit(int(s.Fixed.Int())))
 		case a != nil:
@@ -198,25 +181,10 @@ func (p *launcher) scalars() {
 	}
 }
 
-// bound is where a size comes from: a dimension whose extent is the size plus a constant.
-func (p *launcher) bound(s *ir.Scalar) (*simt.Array, int, int64) {
-	if !s.IsSize {
-		return nil, 0, 0
-	}
-	for _, a := range p.Arrays {
-		for d, e := range a.Extents {
-			if of, c := nameAndOffset(e); a.Role == simt.Param && of == s {
-				return a, d, c
-			}
-		}
-	}
-	return nil, 0, 0
-}
-
 // free are the sizes that no shape gives: parameters behind the others.
 func (p *launcher) free() (out []jen.Code) {
 	for _, s := range p.Scalars {
-		if a, _, _ := p.bound(s); s.IsSize && s.Fixed == nil && a == nil {
+		if a, _, _ := p.SizeFrom(s); s.IsSize && s.Fixed == nil && a == nil {
 			out = append(out, jen.Id(p.names.Of(s, lower(s.Name))).Int())
 		}
 	}
@@ -271,25 +239,29 @@ func (p *launcher) results() (outs []*simt.Array) {
 }
 
 func (p *launcher) run() {
-	p.add(jen.Id("c").Dot("Go").Op("=").Func().Params(jen.Id("ctx").Qual("context", "Context")).Error().Block(
-		jen.Return(jen.Id(p.name).Call(jen.Id("ctx"), jen.Id("args")))))
+	var body []jen.Code
+	for _, v := range p.variants {
+		body = append(body, jen.If(p.when(v)).Block(jen.Return(jen.Id(v.name).Call(jen.Id("ctx"), jen.Id("args")))))
+	}
+	body = append(body, jen.Return(jen.Id(p.name).Call(jen.Id("ctx"), jen.Id("args"))))
+	p.add(jen.Id("c").Dot("Go").Op("=").Func().Params(jen.Id("ctx").Qual("context", "Context")).Error().Block(body...))
 }
 
-// nameAndOffset splits NAME, NAME + c, NAME - c.
-func nameAndOffset(e *ir.Expr) (*ir.Scalar, int64) {
-	if s, ok := e.Ref.(*ir.Scalar); ok && e.Op == ir.OpName {
-		return s, 0
+// when is the condition of a variant: its sizes are those of the call.
+func (p *launcher) when(v *module) jen.Code {
+	var all *jen.Statement
+	for i, s := range v.Scalars {
+		if general := p.Scalars[i]; s.Fixed != nil && general.Fixed == nil {
+			one := jen.Id("args").Dot(p.fields.Of(general, general.Name)).Op("==").Lit(int(s.Fixed.Int()))
+			if all == nil {
+				all = one
+			} else {
+				all = all.Op("&&").Add(one)
+			}
+		}
 	}
-	if e.Op != ir.OpAdd && e.Op != ir.OpSub || e.Args[0].Op != ir.OpName {
-		return nil, 0
+	if all == nil {
+		return jen.True() // nothing is fixed that was not
 	}
-	s, ok := e.Args[0].Ref.(*ir.Scalar)
-	c, constant := e.Args[1].IntValue()
-	switch {
-	case !ok || !constant:
-		return nil, 0
-	case e.Op == ir.OpSub:
-		return s, -c
-	}
-	return s, c
+	return all
 }

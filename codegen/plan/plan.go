@@ -31,6 +31,14 @@ type Plan struct {
 	Where    []Condition `json:"where,omitempty"`
 	Sites    []Site      `json:"sites,omitempty"` // what the codes of failed checks stand for
 	Launches []Launch    `json:"launches"`        // one after another
+	Variants []Variant   `json:"variants,omitempty"`
+}
+
+// Variant is the same kernel compiled for some calls only, with a plan and a source of its own name. The first variant whose
+// conditions hold is the best; where none does, the plan that lists them is right for all calls.
+type Variant struct {
+	Kernel string      `json:"kernel"`
+	When   []Condition `json:"when"`
 }
 
 // Scalar is a size or a scalar parameter.
@@ -145,6 +153,18 @@ func Of(m *simt.Module) *Plan {
 		p.Launches = append(p.Launches, w.launch(m.Kernels[i], entry))
 	}
 	return p
+}
+
+// AddVariant lists a module that is the plan's kernel for sizes that are fixed in it.
+func (p *Plan) AddVariant(m *simt.Module) {
+	v := Variant{Kernel: m.Name, When: []Condition{}}
+	for i, s := range m.Scalars {
+		if s.Fixed != nil && p.Scalars[i].Fixed == "" {
+			value := s.Fixed.Text(s.Type)
+			v.When = append(v.When, Condition{p.Scalars[i].Name + " == " + value, s.Name + " = " + value})
+		}
+	}
+	p.Variants = append(p.Variants, v)
 }
 
 // JSON is the contents of the file.

@@ -80,6 +80,30 @@ func (p *Plan) Resolve(scalars map[string]ir.Const, dev Device) (*Resolved, erro
 	return out, nil
 }
 
+// Pick is the name of the first variant whose conditions hold for some scalars; the kernel's own where none does.
+func (p *Plan) Pick(scalars map[string]ir.Const, dev Device) (string, error) {
+	s := newScope(dev)
+	for _, x := range p.Scalars {
+		if err := s.add(x.Name, x.Type, scalars[x.Name]); err != nil {
+			return "", err
+		}
+	}
+	for _, v := range p.Variants {
+		holds := true
+		for _, c := range v.When {
+			value, err := s.eval(c.Expr, ir.Bool_)
+			if err != nil {
+				return "", err
+			}
+			holds = holds && value.Bool()
+		}
+		if holds {
+			return v.Kernel, nil
+		}
+	}
+	return p.Kernel, nil
+}
+
 // scope is names with values.
 type scope struct {
 	names  map[string]*ir.Scalar

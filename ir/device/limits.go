@@ -47,6 +47,14 @@ func (d *Device) Target() string {
 	return d.Compute
 }
 
+// FullTarget is the target that programs for the device are compiled for. From Hopper on, it is the one that has all instructions.
+func (d *Device) FullTarget() string {
+	if major, _, ok := d.Capability(); ok && major >= 9 {
+		return d.Target() + "a"
+	}
+	return d.Target()
+}
+
 // CanRun says why a program made for a target ("" any, "sm_80", "sm_90a") cannot run on the device, or nil. Targets that end in
 // "a" run on exactly their own capability, others on every later one too.
 func (d *Device) CanRun(target string) error {

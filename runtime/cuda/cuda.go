@@ -52,14 +52,8 @@ func open(drv driver) (*Device, error) {
 // Facts are what the driver says of the device; what it does not say is zero.
 func (d *Device) Facts() *device.Device { return d.facts }
 
-// Arch is the target that programs for the device are compiled for. From Hopper on, it is the one that has all instructions.
-func (d *Device) Arch() string {
-	target := d.facts.Target()
-	if major, _, _ := d.facts.Capability(); major >= 9 {
-		target += "a"
-	}
-	return target
-}
+// Arch is the target that programs for the device are compiled for.
+func (d *Device) Arch() string { return d.facts.FullTarget() }
 
 // Close gives the device back. Programs that were loaded on it can no longer be used.
 func (d *Device) Close() error {
