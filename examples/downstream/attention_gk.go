@@ -28,6 +28,9 @@ func Attention(ctx context.Context, d runtime.Device, q, k, v *runtime.Tensor[ru
 	o := runtime.Out[runtime.F16](c, "O", args.B, args.H, args.S, args.D)
 	args.O = o.Data()
 	c.Go = func(ctx context.Context) error {
+		if args.B == 1 && args.H == 4 && args.S == 64 && args.D == 32 && args.G == 2 && args.T == 64 {
+			return runAttention_uB1_H4_S64_D32_G2_T64(ctx, args)
+		}
 		return runAttention(ctx, args)
 	}
 	if err := c.Run(ctx, d); err != nil {
@@ -271,6 +274,246 @@ func launchRunAttentionO(l *simt.Launch, a *runAttentionArgs, w *runAttentionWor
 
 // runAttentionO runs a block of kernel attention.O.
 func runAttentionO(b *simt.Block, points int64, D int64, S int64, H int64, T int64, G int64, n int64, p_1 []float32, V_1 []simt.F16, O []simt.F16) {
+	for tid := int32(0); tid < 256; tid++ {
+		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
+			rest := simt.Div(point, D)
+			rest_1 := simt.Div(rest, S)
+			rest_2 := simt.Div(rest_1, H)
+			h := simt.Rem(rest_1, H)
+			i := simt.Rem(rest, S)
+			d := simt.Rem(point, D)
+			sum := float32(0.0)
+			for j := int64(0); j < T; j++ {
+				p := p_1[((rest_2*H+h)*S+i)*T+j]
+				V := V_1[((rest_2*G+simt.Div(h, n))*T+j)*D+d]
+				sum = sum + float32(p*V.F32())
+			}
+			O[((rest_2*H+h)*S+i)*D+d] = simt.ToF16(sum)
+		}
+	}
+}
+
+// runAttention_uB1_H4_S64_D32_G2_T64Work is what its kernels leave for one another.
+type runAttention_uB1_H4_S64_D32_G2_T64Work struct {
+	s     []float32
+	p     []float32
+	max_1 []float32
+	sum_1 []float32
+}
+
+// runAttention_uB1_H4_S64_D32_G2_T64 launches kernel attention__B1_H4_S64_D32_G2_T64.
+func runAttention_uB1_H4_S64_D32_G2_T64(ctx context.Context, a *runAttentionArgs) error {
+	l := &simt.Launch{Stop: ctx.Err}
+	w := &runAttention_uB1_H4_S64_D32_G2_T64Work{}
+	l.Has("Q", len(a.Q), a.B, a.H, a.S, a.D)
+	l.Has("K", len(a.K), a.B, a.G, a.T, a.D)
+	l.Has("V", len(a.V), a.B, a.G, a.T, a.D)
+	l.Has("O", len(a.O), a.B, a.H, a.S, a.D)
+	w.s = make([]float32, l.Len("s", a.B, a.H, a.S, a.T))
+	w.p = make([]float32, l.Len("p", a.B, a.H, a.S, a.T))
+	w.max_1 = make([]float32, l.Len("max.1", a.B, a.H, a.S))
+	w.sum_1 = make([]float32, l.Len("sum.1", a.B, a.H, a.S))
+	launchRunAttention_uB1_H4_S64_D32_G2_T64S(l, a, w)
+	launchRunAttention_uB1_H4_S64_D32_G2_T64Max_1(l, a, w)
+	launchRunAttention_uB1_H4_S64_D32_G2_T64Sum_1(l, a, w)
+	launchRunAttention_uB1_H4_S64_D32_G2_T64P(l, a, w)
+	launchRunAttention_uB1_H4_S64_D32_G2_T64O(l, a, w)
+	return l.Err()
+}
+
+// launchRunAttention_uB1_H4_S64_D32_G2_T64S launches kernel attention__B1_H4_S64_D32_G2_T64.s.
+func launchRunAttention_uB1_H4_S64_D32_G2_T64S(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
+	points := a.B * a.H * a.S * a.T
+	_ = points
+	T := a.T
+	_ = T
+	S := a.S
+	_ = S
+	H := a.H
+	_ = H
+	D := a.D
+	_ = D
+	B := a.B
+	_ = B
+	G := a.G
+	_ = G
+	n := simt.Div(a.H, a.G)
+	_ = n
+	l.Run("attention__B1_H4_S64_D32_G2_T64.s", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+		runAttention_uB1_H4_S64_D32_G2_T64S(b, points, T, S, H, D, G, n, a.Q, a.K, w.s)
+	})
+}
+
+// runAttention_uB1_H4_S64_D32_G2_T64S runs a block of kernel attention__B1_H4_S64_D32_G2_T64.s.
+func runAttention_uB1_H4_S64_D32_G2_T64S(b *simt.Block, points int64, T int64, S int64, H int64, D int64, G int64, n int64, Q_1 []simt.F16, K_1 []simt.F16, s []float32) {
+	for tid := int32(0); tid < 256; tid++ {
+		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
+			rest := simt.Div(point, T)
+			rest_1 := simt.Div(rest, S)
+			rest_2 := simt.Div(rest_1, H)
+			h := simt.Rem(rest_1, H)
+			i := simt.Rem(rest, S)
+			j := simt.Rem(point, T)
+			sum := float32(0.0)
+			for d := int64(0); d < D; d++ {
+				Q := Q_1[((rest_2*H+h)*S+i)*D+d]
+				K := K_1[((rest_2*G+simt.Div(h, n))*T+j)*D+d]
+				sum = sum + float32(Q.F32()*K.F32())
+			}
+			s[((rest_2*H+h)*S+i)*T+j] = sum / simt.Sqrt(float32(D))
+		}
+	}
+}
+
+// launchRunAttention_uB1_H4_S64_D32_G2_T64Max_1 launches kernel attention__B1_H4_S64_D32_G2_T64.max.1.
+func launchRunAttention_uB1_H4_S64_D32_G2_T64Max_1(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
+	points := a.B * a.H * a.S
+	_ = points
+	S := a.S
+	_ = S
+	H := a.H
+	_ = H
+	T := a.T
+	_ = T
+	B := a.B
+	_ = B
+	l.Run("attention__B1_H4_S64_D32_G2_T64.max.1", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+		runAttention_uB1_H4_S64_D32_G2_T64Max_1(b, points, S, H, T, w.s, w.max_1)
+	})
+}
+
+// runAttention_uB1_H4_S64_D32_G2_T64Max_1 runs a block of kernel attention__B1_H4_S64_D32_G2_T64.max.1.
+func runAttention_uB1_H4_S64_D32_G2_T64Max_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1 []float32) {
+	for tid := int32(0); tid < 256; tid++ {
+		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
+			rest := simt.Div(point, S)
+			rest_1 := simt.Div(rest, H)
+			h := simt.Rem(rest, H)
+			i := simt.Rem(point, S)
+			max_2 := float32(-simt.Inf32)
+			for j := int64(0); j < T; j++ {
+				var choice float32
+				if j <= i+T-S {
+					s := s_1[((rest_1*H+h)*S+i)*T+j]
+					choice = max(max_2, s)
+				} else {
+					choice = max_2
+				}
+				max_2 = choice
+			}
+			max_1[(rest_1*H+h)*S+i] = max_2
+		}
+	}
+}
+
+// launchRunAttention_uB1_H4_S64_D32_G2_T64Sum_1 launches kernel attention__B1_H4_S64_D32_G2_T64.sum.1.
+func launchRunAttention_uB1_H4_S64_D32_G2_T64Sum_1(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
+	points := a.B * a.H * a.S
+	_ = points
+	S := a.S
+	_ = S
+	H := a.H
+	_ = H
+	T := a.T
+	_ = T
+	B := a.B
+	_ = B
+	l.Run("attention__B1_H4_S64_D32_G2_T64.sum.1", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+		runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b, points, S, H, T, w.s, w.max_1, w.sum_1)
+	})
+}
+
+// runAttention_uB1_H4_S64_D32_G2_T64Sum_1 runs a block of kernel attention__B1_H4_S64_D32_G2_T64.sum.1.
+func runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1_1 []float32, sum_1 []float32) {
+	for tid := int32(0); tid < 256; tid++ {
+		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
+			rest := simt.Div(point, S)
+			rest_1 := simt.Div(rest, H)
+			h := simt.Rem(rest, H)
+			i := simt.Rem(point, S)
+			sum := float32(0.0)
+			for j := int64(0); j < T; j++ {
+				var choice float32
+				if j <= i+T-S {
+					s := s_1[((rest_1*H+h)*S+i)*T+j]
+					max_1 := max_1_1[(rest_1*H+h)*S+i]
+					choice = sum + simt.Exp(s-max_1)
+				} else {
+					choice = sum
+				}
+				sum = choice
+			}
+			sum_1[(rest_1*H+h)*S+i] = sum
+		}
+	}
+}
+
+// launchRunAttention_uB1_H4_S64_D32_G2_T64P launches kernel attention__B1_H4_S64_D32_G2_T64.p.
+func launchRunAttention_uB1_H4_S64_D32_G2_T64P(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
+	points := a.B * a.H * a.S * a.T
+	_ = points
+	T := a.T
+	_ = T
+	S := a.S
+	_ = S
+	H := a.H
+	_ = H
+	B := a.B
+	_ = B
+	l.Run("attention__B1_H4_S64_D32_G2_T64.p", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+		runAttention_uB1_H4_S64_D32_G2_T64P(b, points, T, S, H, w.s, w.max_1, w.sum_1, w.p)
+	})
+}
+
+// runAttention_uB1_H4_S64_D32_G2_T64P runs a block of kernel attention__B1_H4_S64_D32_G2_T64.p.
+func runAttention_uB1_H4_S64_D32_G2_T64P(b *simt.Block, points int64, T int64, S int64, H int64, s_1 []float32, max_1_1 []float32, sum_1_1 []float32, p []float32) {
+	for tid := int32(0); tid < 256; tid++ {
+		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
+			rest := simt.Div(point, T)
+			rest_1 := simt.Div(rest, S)
+			rest_2 := simt.Div(rest_1, H)
+			h := simt.Rem(rest_1, H)
+			i := simt.Rem(rest, S)
+			j := simt.Rem(point, T)
+			var choice float32
+			if j <= i+T-S {
+				s := s_1[((rest_2*H+h)*S+i)*T+j]
+				max_1 := max_1_1[(rest_2*H+h)*S+i]
+				sum_1 := sum_1_1[(rest_2*H+h)*S+i]
+				choice = simt.Exp(s-max_1) / sum_1
+			} else {
+				choice = float32(0.0)
+			}
+			p[((rest_2*H+h)*S+i)*T+j] = choice
+		}
+	}
+}
+
+// launchRunAttention_uB1_H4_S64_D32_G2_T64O launches kernel attention__B1_H4_S64_D32_G2_T64.O.
+func launchRunAttention_uB1_H4_S64_D32_G2_T64O(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
+	points := a.B * a.H * a.S * a.D
+	_ = points
+	D := a.D
+	_ = D
+	S := a.S
+	_ = S
+	H := a.H
+	_ = H
+	T := a.T
+	_ = T
+	B := a.B
+	_ = B
+	G := a.G
+	_ = G
+	n := simt.Div(a.H, a.G)
+	_ = n
+	l.Run("attention__B1_H4_S64_D32_G2_T64.O", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+		runAttention_uB1_H4_S64_D32_G2_T64O(b, points, D, S, H, T, G, n, w.p, a.V, a.O)
+	})
+}
+
+// runAttention_uB1_H4_S64_D32_G2_T64O runs a block of kernel attention__B1_H4_S64_D32_G2_T64.O.
+func runAttention_uB1_H4_S64_D32_G2_T64O(b *simt.Block, points int64, D int64, S int64, H int64, T int64, G int64, n int64, p_1 []float32, V_1 []simt.F16, O []simt.F16) {
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
 			rest := simt.Div(point, D)
