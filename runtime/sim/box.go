@@ -136,7 +136,7 @@ func (t *tensorMap) charge(w *warp, coords []int64, write bool) bool {
 			ok = false
 			return
 		}
-		w.traffic(t.global, start, n, write)
+		w.traffic(t.global, n, write, start)
 	})
 	return ok
 }

@@ -55,34 +55,35 @@ func (c *compiler) length(s *simt.Copy) operand {
 }
 
 // globalRun is the offset of n bytes of an array from the element that lane means, after checking that they are there.
-func (m *reference) globalRun(w *warp, lane int, n int64, write bool) (off int64, ok bool) {
+func (m *reference) globalRun(w *warp, lane int, n int64) (off int64, ok bool) {
 	g := m.global
 	off = m.at.of(w)[lane].Int() * int64(g.size)
 	if off < 0 || n < 0 || off+n > int64(len(g.data)) {
 		w.report("bounds", g.Name, "a copy of %d bytes from element %d of %s, which has %d", n, m.at.of(w)[lane].Int(), g.Name, g.n)
 		return 0, false
 	}
-	w.traffic(g, off, n, write)
 	return off, true
 }
 
-// traffic counts and checks the copying of a run of bytes of an array.
-func (w *warp) traffic(g *globalMemory, off, n int64, write bool) {
+// traffic counts and checks the copying of runs of n bytes of an array at once.
+func (w *warp) traffic(g *globalMemory, n int64, write bool, offs ...int64) {
 	c := &w.blk.run.count
-	k := int64(sectors([]int64{off}, n, w.blk.run.touched(g, write)))
-	c.copied += n
+	k := int64(sectors(offs, n, w.blk.run.touched(g, write)))
+	c.copied += n * int64(len(offs))
 	if write {
 		c.storeSectors += k
 	} else {
 		c.loadSectors += k
 	}
 	lane := lowest(w.mask)
-	for e := int(off) / g.size; e*g.size < int(off+n); e++ {
-		switch {
-		case write:
-			g.mark(w, lane, e, false)
-		case g.born != nil || g.read != nil:
-			g.see(w, lane, e)
+	for _, off := range offs {
+		for e := int(off) / g.size; e*g.size < int(off+n); e++ {
+			switch {
+			case write:
+				g.mark(w, lane, e, false)
+			case g.born != nil || g.read != nil:
+				g.see(w, lane, e)
+			}
 		}
 	}
 }
@@ -111,6 +112,8 @@ func (c *compiler) copyThread(s *simt.Copy) {
 	}
 	n, size := c.length(s), int64(s.Form.Bytes)
 	c.emit(ir.CostShared, func(w *warp) {
+		var offs [32]int64
+		whole := offs[:0] // where lanes copy all that they can
 		for m := w.mask; m != 0; m &= m - 1 {
 			lane := lowest(m)
 			k := n.of(w)[lane].Int()
@@ -121,12 +124,17 @@ func (c *compiler) copyThread(s *simt.Copy) {
 			var src int64
 			if k > 0 {
 				var ok bool
-				if src, ok = from.globalRun(w, lane, k, false); !ok {
+				if src, ok = from.globalRun(w, lane, k); !ok {
 					continue
 				}
 				if src%size != 0 {
 					w.report("alignment", from.buf.Name, "%s from byte %d of %s", s.Form.Name, src, from.buf.Name)
 					continue
+				}
+				if k == size {
+					whole = append(whole, src)
+				} else {
+					w.traffic(from.global, k, false, src)
 				}
 			}
 			dst, ok := to.sharedRun(w, lane, size, size)
@@ -144,6 +152,7 @@ func (c *compiler) copyThread(s *simt.Copy) {
 			})
 			w.async.cp.add(o, lane)
 		}
+		w.traffic(from.global, size, false, whole...)
 	})
 }
 
@@ -226,10 +235,11 @@ func (c *compiler) bulkIn(s *simt.Copy) {
 		return
 	}
 	c.bulk(s, func(w *warp, lane int, n int64) {
-		src, ok := from.globalRun(w, lane, n, false)
+		src, ok := from.globalRun(w, lane, n)
 		if !ok {
 			return
 		}
+		w.traffic(from.global, n, false, src)
 		off, ok := to.sharedRun(w, lane, n, bulkAlign)
 		if !ok {
 			return
@@ -283,10 +293,11 @@ func (c *compiler) bulkOut(s *simt.Copy) {
 		if !ok {
 			return
 		}
-		dst, ok := to.globalRun(w, lane, n, true)
+		dst, ok := to.globalRun(w, lane, n)
 		if !ok {
 			return
 		}
+		w.traffic(to.global, n, true, dst)
 		w.fetchOut(from.buf.Name, src, int(n), lane, func(data []byte) {
 			combineBytes(s.Op, to.global.Type, to.globalData(dst, n), data[src:src+int(n)])
 		})

@@ -167,6 +167,7 @@ func TestClusters(t *testing.T) {
 		var found sim.Mistakes
 		require.ErrorAs(t, err, &found, c.old)
 		assert.Equal(t, c.kind, found[0].Kind, "%q: %v", c.old, found)
+		assert.EqualValues(t, (16*64+64*8)*2/32, res.Kernels[0].LoadSectors, "the lanes' copies are one access")
 	}
 }
 
