@@ -74,6 +74,7 @@ func TestCopyPipeline(t *testing.T) {
 	for moment := range 3 {
 		res, err := sim.Run(context.Background(), parse(t, pipeline), a100, call, sim.Options{Moment: sim.Moment(moment), Seed: 3})
 		require.NoError(t, err)
+		assert.EqualValues(t, (16*64+64*8)*2/32, res.Kernels[0].LoadSectors, "the lanes' copies are one access")
 		for i, x := range want {
 			require.InDelta(t, x, res.Outputs["C"].Float(i), 1e-3*(1+math.Abs(x)))
 		}
@@ -167,7 +168,6 @@ func TestClusters(t *testing.T) {
 		var found sim.Mistakes
 		require.ErrorAs(t, err, &found, c.old)
 		assert.Equal(t, c.kind, found[0].Kind, "%q: %v", c.old, found)
-		assert.EqualValues(t, (16*64+64*8)*2/32, res.Kernels[0].LoadSectors, "the lanes' copies are one access")
 	}
 }
 
