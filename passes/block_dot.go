@@ -104,10 +104,11 @@ func (d *dotMaker) gather(o *operandReader, out *simt.Reg, reg int) {
 	parts := &simt.Reg{Name: d.fresh(o.value.Name + ".elems"), Type: o.value.Type, Len: out.Len * per, Mutable: true}
 	d.add(&simt.Let{Reg: parts})
 	o.load(d.block, parts, 0, reg, parts.Len)
+	computed := ir.Type{Elem: out.Type.Elem.Computed(), Pack: 1}
 	for i := range out.Len {
 		elems := make([]*ir.Expr, per)
 		for j := range elems {
-			elems[j] = simt.Elem(parts, number(i*per+j))
+			elems[j] = convert(computed, simt.Elem(parts, number(i*per+j)))
 		}
 		d.add(&simt.Set{Reg: out, At: number(i), Value: ir.Apply(simt.PackOf(out.Type), elems...)})
 	}

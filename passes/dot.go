@@ -294,7 +294,7 @@ func (f *dotForm) plainOperand(d *tile.Dot, of *tile.Value, outer, inner *ir.Axi
 	}
 	steps := 1
 	if inner == f.k {
-		steps = min(max(1, vectorBytes/max(of.Type.Bytes(), 4)), f.sizeK)
+		steps = min(vectorBytes/of.Type.Bytes(), f.sizeK)
 	}
 	m := newLayout(of.Axes...)
 	m.take(ir.RegBits, f.k, 1, steps)
