@@ -265,7 +265,7 @@ func takes(acc, t ir.Type) bool { return t.IsFloat() == acc.IsFloat() && !t.IsBo
 
 // narrow takes conversions off that change no value: what a dot multiplies it widens itself.
 func narrow(x *ir.Expr) *ir.Expr {
-	exact := x.Op == ir.OpWiden || x.Op == ir.OpCast && x.Args[0].Op == ir.OpRead && x.Type.IsFloat() && x.Args[0].Type.IsFloat()
+	exact := x.Op == ir.OpWiden || x.Op == ir.OpCast && (x.Type.IsInt() || x.Args[0].Op == ir.OpRead)
 	switch {
 	case exact && x.Args[0].Type.IsFloat() == x.Type.IsFloat() && !x.Args[0].Type.IsBool() && wider(x.Type, x.Args[0].Type):
 		return narrow(x.Args[0])
