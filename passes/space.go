@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -57,13 +58,14 @@ func (c *contraction) shapes() []dotShape {
 type limits struct {
 	name                       string
 	threads, shared, perThread int
+	registers                  int // of a block
 }
 
 func limitsOf(d *device.Device) limits {
 	if d == nil || d.BlockThreads == 0 || d.BlockShared == 0 || d.RegsPerThread == 0 {
-		return limits{"every device", 1024, 48 << 10, 255}
+		return limits{"every device", 1024, 48 << 10, 255, 64 << 10}
 	}
-	return limits{d.Name, d.BlockThreads, d.BlockShared, d.RegsPerThread}
+	return limits{d.Name, d.BlockThreads, d.BlockShared, d.RegsPerThread, cmp.Or(d.Registers, 64<<10)}
 }
 
 func powers(from, to int) (out []int) {

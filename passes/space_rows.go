@@ -64,8 +64,8 @@ func (l limits) rows(bytes int, c rowChoice) error {
 	case c.cols < cols:
 		return fmt.Errorf("lanes %d, warps.r %d, vec %d, across %d give threads %d columns; cols is %d", c.lanes, c.warpsR, c.vec, c.across, cols, c.cols)
 	}
-	if need, most := c.rows*c.cols/c.threads()*bytes/4, l.perThread/2; need > most {
-		return fmt.Errorf("rows %d, cols %d keep %d registers of partial results in each of %d threads; %d of the %d of %s can hold them", c.rows, c.cols, need, c.threads(), most, l.perThread, l.name)
+	if need, most := c.rows*c.cols/c.threads()*bytes/4, min(l.perThread, l.registers/c.threads())/2; need > most {
+		return fmt.Errorf("rows %d, cols %d keep %d registers of partial results in each of %d threads; %d of those of %s can hold them", c.rows, c.cols, need, c.threads(), most, l.name)
 	}
 	if need := c.rows * c.warpsR * bytes; c.warpsR > 1 && need > l.shared {
 		return fmt.Errorf("rows %d, warps.r %d need %d bytes of shared memory; a block of %s has %d", c.rows, c.warpsR, need, l.name, l.shared)
@@ -99,8 +99,47 @@ func (s rowShape) choose(d *device.Device) rowChoice {
 		c.lanes = min(32, power(ceilDiv(cols, c.vec)))
 	}
 	c.share(rows, cols, smsOf(d)*warpsOfSM)
-	c.warps = max(1, min(warpsOfBlock/c.warpsR, power(rows)*c.warps/c.leastRows()))
-	return c.fill(cols, s.bytes, limitsOf(d))
+	l := limitsOf(d)
+	if s.again && s.known {
+		if all, ok := c.hold(cols); ok && l.rows(s.bytes, all.block(rows)) == nil {
+			return all.block(rows)
+		}
+	}
+	c = c.block(rows)
+	for l.rows(s.bytes, c) != nil && c.smaller() {
+	}
+	return c.fill(cols, s.bytes, l)
+}
+
+// smaller takes less at once; false if it cannot.
+func (c *rowChoice) smaller() bool {
+	for _, x := range []*int{&c.vec, &c.warpsR, &c.warps} {
+		if *x > 1 {
+			*x /= 2
+			c.rows, c.cols = c.least()
+			return true
+		}
+	}
+	return false
+}
+
+// block gives a block as many rows as its warps have at least.
+func (c rowChoice) block(rows int) rowChoice {
+	c.warps = max(1, min(warpsOfBlock/c.warpsR, power(rows)/c.leastRows()))
+	rows, cols := c.least()
+	c.rows, c.cols = rows, max(c.cols, cols)
+	return c
+}
+
+// hold takes so many warps that the block has all columns at once; false if they are too many.
+func (c rowChoice) hold(cols int) (rowChoice, bool) {
+	c.cols = power(cols)
+	for ; ; c.warpsR *= 2 {
+		_, least := c.least()
+		if taken := c.cols / least * c.vec; taken <= takenAtOnce || c.warpsR == 32 {
+			return c, taken <= 2*takenAtOnce
+		}
+	}
 }
 
 // share cuts the work until there are so many warps: first along the columns, then in shorter vectors across the rows, down to
@@ -129,7 +168,6 @@ func (c *rowChoice) share(rows, cols, wanted int) {
 
 // fill gives threads several vectors a trip, as long as few of them are behind the last column.
 func (c rowChoice) fill(cols, bytes int, l limits) rowChoice {
-	c.rows, c.cols = c.least()
 	taken := c.vec
 	for next := c.cols * 2; taken*2 <= takenAtOnce && next < 2*cols; next *= 2 {
 		over := ceilDiv(cols, next)*next - cols
@@ -156,19 +194,18 @@ func power(n int) int {
 
 // spaceOfRows is the space of a kernel that is there: its defaults are what it has.
 func spaceOfRows(k *tile.Kernel, d *device.Device) *schedule.Space {
-	bytes := 0
+	bytes, sum := 0, 0
 	for _, s := range k.Body[0].(*tile.Loop).Body {
-		if l, ok := s.(*tile.Loop); ok {
-			sum := 0
-			for _, c := range l.Carry {
-				sum += max(c.In.Type.Bytes(), 4)
-			}
-			bytes = max(bytes, sum)
+		if r, ok := s.(*tile.Reduce); ok {
+			sum += max(r.In.Type.Bytes(), 4)
+		} else {
+			bytes, sum = max(bytes, sum), 0
 		}
 	}
+	bytes = max(bytes, sum)
 	return rowSpace(bytes, d, rowChoiceOf(k.Sched))
 }
 
-func (r *rowReduction) space(d *device.Device) *schedule.Space {
+func (r *rowKernel) space(d *device.Device) *schedule.Space {
 	return rowSpace(r.shape.bytes, d, r.shape.choose(d))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/schedule"
 	"github.com/gkc-lang/gkc/ir/tensor"
+	"github.com/gkc-lang/gkc/ir/tile"
 )
 
 // makeTiles is make_loops with block kernels: a definition that contracts tensors becomes one whose blocks compute tiles of the
@@ -21,15 +22,50 @@ func makeTiles(u *Unit) error {
 	if err := m.tiles.known(); err != nil {
 		return err
 	}
+	m.tiles.groups = rowGroups(u.Tensor, m.conditions())
 	m.program(u.Tensor)
+	m.out.Arrays = touched(m.out)
 	u.Tile = m.out
 	return m.tiles.err
 }
 
 // tiling is how the definitions of a program are cut.
 type tiling struct {
-	unit *Unit
-	err  error // what is wrong with the schedule that the user asks for
+	unit   *Unit
+	groups map[*tensor.Map]*rowKernel // by each of their definitions
+	err    error                      // what is wrong with the schedule that the user asks for
+}
+
+// touched lists the arrays of a module without workspace that no kernel needs any more.
+func touched(m *tile.Module) (out []*tile.Array) {
+	used := map[*tile.Array]bool{}
+	var visit func(list []tile.Stmt)
+	visit = func(list []tile.Stmt) {
+		for _, s := range list {
+			switch s := s.(type) {
+			case *tile.Loop:
+				visit(s.Body)
+			case *tile.If:
+				visit(s.Then)
+				visit(s.Else)
+			case *tile.Load:
+				used[s.From] = true
+			case *tile.Store:
+				used[s.To] = true
+			case *tile.Check:
+				used[s.Of] = true
+			}
+		}
+	}
+	for _, k := range m.Kernels {
+		visit(k.Body)
+	}
+	for _, a := range m.Arrays {
+		if a.Role != tile.Work || used[a] {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // blockForm is a way in which the blocks of a kernel compute a definition.
@@ -45,8 +81,8 @@ func (m *moduleMaker) formOf(d *tensor.Map) blockForm {
 	if c := contractionOf(d); c != nil {
 		return c
 	}
-	if r := rowsOf(d, m.conditions()); r != nil {
-		return r
+	if k := rowsOf(d, m.conditions()); k != nil {
+		return k
 	}
 	if e := eachOf(d, m.conditions()); e != nil {
 		return e
@@ -59,13 +95,23 @@ func (m *moduleMaker) tiled(d *tensor.Map) bool {
 	if m.tiles == nil {
 		return false
 	}
+	if g := m.tiles.groups[d]; g != nil {
+		if d == g.last() && !m.blockKernel(g.last(), g) {
+			for _, r := range g.members {
+				m.pointwise(r.def)
+			}
+		}
+		return true
+	}
 	one := *d
 	one.Body = unifier().Rewrite(d.Body)
 	d = &one
 	form := m.formOf(d)
-	if form == nil {
-		return false
-	}
+	return form != nil && m.blockKernel(d, form)
+}
+
+// blockKernel makes the kernel of a form with the schedule that is asked for. It returns false where there can be none.
+func (m *moduleMaker) blockKernel(d *tensor.Map, form blockForm) bool {
 	space := form.space(m.tiles.unit.Device)
 	own := m.tiles.choice(d, space)
 	if err := space.Legal(own); err != nil {

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -172,42 +173,98 @@ func (v vectors) most() int {
 // rowShape is what matters of a reduction to its schedule.
 type rowShape struct {
 	rows, cols int  // about how many there are
+	known      bool // there are exactly so many columns
+	again      bool // the same columns are walked several times
 	across     bool // most of what is loaded lies one behind the other along the rows, not along the columns
 	vec        int  // elements that a thread may take at once along that axis
-	bytes      int  // of the accumulators of one element
+	bytes      int  // that a thread holds for one element, all accumulators and what is loaded once for several walks
 }
 
-func (a *accesses) rowShape(r *rowReduction) rowShape {
-	s := rowShape{rows: a.points(r.rows)}
-	var along, across float64
-	ofAlong, ofAcross := vectors{}, vectors{}
-	for _, g := range r.loops() {
-		over := g[0].over
-		s.cols = max(s.cols, a.points(over))
-		mark := a.facts.Mark()
-		for _, x := range over {
-			a.facts.Bind(x)
-		}
-		bytes := 0
-		seen := map[*ir.Expr]bool{}
-		for _, f := range g {
-			bytes += max(f.expr.Type.Bytes(), 4)
-			for _, x := range readsIn(f.element, f.guard) {
-				if seen[x] {
-					continue
-				}
-				seen[x] = true
-				of, w := x.Ref.(tensor.Read).Of, a.weight(x, over)
-				if follows(x.Args, over) {
-					along += w
-					ofAlong[a.vector(of, x.Args, over)] += w
-				} else if follows(x.Args, r.rows) {
-					across += w
-					ofAcross[a.vector(of, x.Args, r.rows)] += w
-				}
+// walked is what happens along some columns.
+type walked struct {
+	cols  fused
+	walks [][]*ir.Expr            // what each computes
+	needs map[*tensor.Tensor]bool // the results that the last of them needs
+	bytes int                     // of accumulators
+}
+
+// walks lists what happens along each set of columns.
+func (k *rowKernel) walks() []*walked {
+	var out []*walked
+	of := func(cols fused) *walked {
+		for _, w := range out {
+			if w.cols[0].Axis == cols[0].Axis {
+				return w
 			}
 		}
-		s.bytes = max(s.bytes, bytes)
+		w := &walked{cols: cols}
+		out = append(out, w)
+		return w
+	}
+	for _, m := range k.members {
+		for _, f := range m.folds {
+			w := of(f.over)
+			if len(w.walks) == 0 || !maps.Equal(w.needs, f.needs) {
+				w.walks, w.needs = append(w.walks, nil), f.needs
+			}
+			last := len(w.walks) - 1
+			w.walks[last] = append(w.walks[last], f.element, f.guard)
+			w.bytes += max(f.expr.Type.Bytes(), 4)
+		}
+		if len(m.cols) > 0 {
+			w := of(m.cols)
+			w.walks = append(w.walks, []*ir.Expr{m.body})
+		}
+	}
+	return out
+}
+
+// maxKept bounds the loaded elements that count as held, since a walk may load them again.
+const maxKept = 4
+
+func (a *accesses) rowShape(k *rowKernel) rowShape {
+	s := rowShape{rows: a.points(k.rows), cols: 1, known: true, vec: 1}
+	var along, across float64
+	ofAlong, ofAcross := vectors{}, vectors{}
+	for _, w := range k.walks() {
+		if n := a.points(w.cols); n >= s.cols {
+			lo, hi := a.facts.Interval(w.cols.total())
+			s.cols, s.known = n, lo == hi
+		}
+		mark := a.facts.Mark()
+		for _, x := range w.cols {
+			a.facts.Bind(x)
+		}
+		kept := 0
+		var reads []*ir.Expr
+		times := map[*ir.Expr]int{} // walks that read it
+		for _, exprs := range w.walks {
+			once := map[*ir.Expr]bool{}
+			for _, x := range readsIn(exprs...) {
+				if once[x] {
+					continue
+				}
+				if once[x] = true; times[x] == 0 {
+					reads = append(reads, x)
+				}
+				times[x]++
+			}
+		}
+		for _, x := range reads {
+			of, weight := tensorOf(x), a.weight(x, w.cols)
+			if follows(x.Args, w.cols) {
+				along += weight
+				ofAlong[a.vector(of, x.Args, w.cols)] += weight
+			} else if follows(x.Args, k.rows) {
+				across += weight
+				ofAcross[a.vector(of, x.Args, k.rows)] += weight
+			} else {
+				continue
+			}
+			kept += min(times[x]-1, 1)
+		}
+		s.again = s.again || kept > 0
+		s.bytes = max(s.bytes, w.bytes+4*min(kept, maxKept))
 		a.facts.Release(mark)
 	}
 	if s.across = across > along; s.across {

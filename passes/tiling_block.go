@@ -40,14 +40,29 @@ func (m *moduleMaker) conditions() []*ir.Expr {
 	return out
 }
 
+// axis adds an axis of tiles.
+func (b *blockMaker) axis(name string, size int) *ir.Axis {
+	a := &ir.Axis{Name: b.kernel.fresh(name + "i"), Extent: ir.Int64(int64(size))}
+	b.kernel.out.Axes = append(b.kernel.out.Axes, a)
+	return a
+}
+
 // cut makes the axes of a fused axis in tiles of a size, and says where its axes stand.
 func (b *blockMaker) cut(name string, size int, spans fused) *tileAxis {
-	k, n, total := b.kernel, ir.Int64(int64(size)), spans.total()
-	a := &tileAxis{at: &ir.Axis{Name: k.fresh(name + "i"), Extent: n}, block: &ir.Axis{Name: k.fresh(name + "m")}, count: ir.CeilDiv(total, n)}
-	k.out.Axes = append(k.out.Axes, a.at)
+	return b.cutAlong(b.axis(name, size), name, spans)
+}
+
+// cutAlong cuts a fused axis in tiles along an axis that is there.
+func (b *blockMaker) cutAlong(at *ir.Axis, name string, spans fused) *tileAxis {
+	n, total := at.Extent, spans.total()
+	a := &tileAxis{at: at, block: &ir.Axis{Name: b.kernel.fresh(name + "m")}, count: ir.CeilDiv(total, n)}
 	number := ir.Add(ir.Mul(ir.Name(a.block), n), ir.Name(a.at))
+	if a.count.IsInt(1) {
+		number = ir.Name(a.at)
+	}
 	b.facts.Bind(ir.Span{Axis: a.block, Lo: ir.Int64(0), Hi: a.count})
 	b.facts.Bind(ir.Span{Axis: a.at, Lo: ir.Int64(0), Hi: n})
+	delete(b.inside, a.at)
 	if inside := ir.Lt(number, total); !b.facts.Holds(inside) {
 		b.inside[a.at] = inside
 	}
@@ -69,18 +84,31 @@ func (b *blockMaker) across(a *tileAxis) {
 
 // finish computes what is left of the body, stores it for the points of the axes, and ends the kernel.
 func (b *blockMaker) finish(axes ...*ir.Axis) {
-	value := b.emit(b.def.Body, nil)
-	if v, ok := value.Ref.(*tile.Value); !ok || len(v.Axes) == 0 && len(axes) > 0 {
-		value = b.mapped(b.def.Out.Name, value, axes)
+	b.store(b.def, b.def.Free, b.whole(b.def, b.emit(b.def.Body, nil), axes), axes...)
+	b.end()
+}
+
+// whole is a value as a tile over all of some axes.
+func (b *blockMaker) whole(d *tensor.Map, value *ir.Expr, axes []*ir.Axis) *ir.Expr {
+	if v, ok := value.Ref.(*tile.Value); ok && len(v.Axes) == len(axes) {
+		return value
 	}
-	s := &tile.Store{Head: tile.Head{Pos: b.def.Pos}, Axes: axes, To: b.kernel.module.array(b.def.Out), Value: value}
-	for _, f := range b.def.Free {
+	return b.mapped(d.Out.Name, value, axes)
+}
+
+// store puts a value where a definition's element is, whose axes stand at their places.
+func (b *blockMaker) store(d *tensor.Map, free []ir.Span, value *ir.Expr, axes ...*ir.Axis) {
+	s := &tile.Store{Head: tile.Head{Pos: d.Pos}, Axes: axes, To: b.kernel.module.array(d.Out), Value: value}
+	for _, f := range free {
 		s.At = append(s.At, b.places[f.Axis])
 	}
 	if where := b.mask(axes); !isTrue(where) {
 		s.Where = where
 	}
 	b.add(s)
+}
+
+func (b *blockMaker) end() {
 	b.kernel.out.Body = []tile.Stmt{&tile.Loop{Kind: tile.Grid, Over: b.grid, Body: b.scope.body}}
 	b.facts.Forget()
 }

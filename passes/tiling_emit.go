@@ -20,16 +20,17 @@ type tileEmitter struct {
 	loads  map[*tile.Value]*tile.Load // that define values
 	shared map[*ir.Expr]bool          // expressions of the definition that are used more than once
 	reads  map[*ir.Expr]bool          // expressions of the definition with loads in them
-	guards map[guardKey]*guard        // each is made once
 	scope  *tileScope
 
-	inOrder bool // axes of a value stand as the kernel has them, not as they appear
+	own     map[*tensor.Tensor]*ir.Expr // the element at hand of what the kernel computed before
+	inOrder bool                        // axes of a value stand as the kernel has them, not as they appear
 }
 
 type tileScope struct {
-	up   *tileScope
-	body []tile.Stmt
-	memo map[emitKey]*ir.Expr
+	up     *tileScope
+	body   []tile.Stmt
+	memo   map[emitKey]*ir.Expr
+	guards map[guardKey]*guard // each is made once
 }
 
 // guard is a condition under which something is evaluated, inside those around it.
@@ -54,7 +55,7 @@ const maxPrinted = 48
 
 func (k *kernelMaker) tileEmitter(list ...*ir.Expr) *tileEmitter {
 	e := &tileEmitter{kernel: k, rename: map[ir.Ref]*ir.Expr{}, inside: map[*ir.Axis]*ir.Expr{}, axes: map[*ir.Expr][]*ir.Axis{}, sizes: map[*ir.Expr]int{},
-		loads: map[*tile.Value]*tile.Load{}, shared: map[*ir.Expr]bool{}, reads: map[*ir.Expr]bool{}, guards: map[guardKey]*guard{}, scope: &tileScope{}}
+		loads: map[*tile.Value]*tile.Load{}, shared: map[*ir.Expr]bool{}, reads: map[*ir.Expr]bool{}, own: map[*tensor.Tensor]*ir.Expr{}, scope: &tileScope{}}
 	seen := map[*ir.Expr]bool{}
 	for _, x := range list {
 		e.study(x, seen)
@@ -118,14 +119,19 @@ func (e *tileEmitter) known(x *ir.Expr, under *guard) *ir.Expr {
 // under adds the condition that x holds, or does not, to a guard.
 func (e *tileEmitter) under(up *guard, x, cond *ir.Expr, holds bool) *guard {
 	key := guardKey{up, x, holds}
-	if g := e.guards[key]; g != nil {
-		return g
+	for s := e.scope; s != nil; s = s.up {
+		if g := s.guards[key]; g != nil {
+			return g
+		}
 	}
 	if !holds {
 		cond = ir.Not(cond)
 	}
 	g := &guard{up, cond}
-	e.guards[key] = g
+	if e.scope.guards == nil {
+		e.scope.guards = map[guardKey]*guard{}
+	}
+	e.scope.guards[key] = g
 	return g
 }
 
@@ -220,6 +226,9 @@ func (e *tileEmitter) mapped(hint string, x *ir.Expr, axes []*ir.Axis) *ir.Expr 
 // load reads an element where the guard holds and the point is one of the computation; elsewhere the value is other, or 0.
 func (e *tileEmitter) load(x *ir.Expr, g *guard, other *ir.Expr) *ir.Expr {
 	r := x.Ref.(tensor.Read)
+	if v := e.own[r.Of]; v != nil {
+		return v
+	}
 	at := make([]*ir.Expr, len(x.Args))
 	for i, a := range x.Args {
 		at[i] = e.emit(a, g)

@@ -7,48 +7,67 @@ import (
 	"github.com/gkc-lang/gkc/ir/tensor"
 )
 
-// rowReduction is a definition whose body computes with reductions. Its elements are rows: those of the reductions run along the
-// columns.
-type rowReduction struct {
-	rows  fused
-	folds []*rowFold
-	shape rowShape
+// rowKernel computes definitions that go along the same rows: reductions, whose elements are one a row, and after them what has an
+// element for every row and column and needs their results.
+type rowKernel struct {
+	rows    fused
+	members []*rowMember
+	shape   rowShape
 }
 
-// rowFold is one reduction of it.
+// rowMember is one of the definitions.
+type rowMember struct {
+	def   *tensor.Map
+	free  fused    // its axes, those of the rows being the kernel's
+	body  *ir.Expr // over these
+	folds []*rowFold
+	cols  fused // those of its axes that are no rows
+	keep  bool  // it is read elsewhere, so it is stored
+}
+
+// rowFold is a reduction along the columns.
 type rowFold struct {
-	expr    *ir.Expr // the reduction
+	expr    *ir.Expr
 	op      *ir.Monoid
 	over    fused
 	element *ir.Expr
-	guard   *ir.Expr // nil: none
+	guard   *ir.Expr                // nil: none
+	needs   map[*tensor.Tensor]bool // that members in front define
 }
 
-// rowsOf finds the reductions of a definition; nil if there is none, or also something that needs another loop: a scan, a
-// reduction inside another, behind a guard (it would be computed for every element), or over ranges that are no box.
-func rowsOf(d *tensor.Map, conditions []*ir.Expr) *rowReduction {
-	f := &finder{free: axisSet{}, depends: map[*ir.Expr]axisSet{}, strict: map[*ir.Expr]bool{}}
-	f.reductions(d.Body)
-	if !f.ok(d.Body) || len(f.found) == 0 {
+// rowsOf makes the kernel of a definition with reductions; nil if it is none, or also needs another loop: a scan, a reduction inside
+// another, behind a guard (it would be computed for every element), or over ranges that are no box.
+func rowsOf(d *tensor.Map, conditions []*ir.Expr) *rowKernel {
+	k := &rowKernel{rows: d.Free}
+	one := &rowMember{def: d, free: d.Free, body: d.Body, keep: true}
+	if !one.reduces() {
 		return nil
 	}
-	r := &rowReduction{rows: d.Free}
+	k.members = []*rowMember{one}
+	k.plan(conditions, unifier())
+	return k
+}
+
+// last is the definition where the kernel stands.
+func (k *rowKernel) last() *tensor.Map { return k.members[len(k.members)-1].def }
+
+// reduces collects the reductions of a member; false if it has none, or also what is no loop along columns.
+func (r *rowMember) reduces() bool {
+	f := &finder{free: axisSet{}, depends: map[*ir.Expr]axisSet{}, strict: map[*ir.Expr]bool{}}
+	f.reductions(r.body)
+	if !f.ok(r.body) || len(f.found) == 0 {
+		return false
+	}
+	r.folds = nil
 	for _, x := range f.found {
 		m := x.Ref.(*tensor.Reduction)
-		boxed := !slices.ContainsFunc(m.Over, func(s ir.Span) bool { return !scalarOnly(s.Lo) || !scalarOnly(s.Hi) })
+		boxed := len(m.Over) > 0 && !slices.ContainsFunc(m.Over, func(s ir.Span) bool { return !scalarOnly(s.Lo) || !scalarOnly(s.Hi) })
 		if !boxed || !flat(x.Args[0]) || m.Guard != nil && !flat(m.Guard) {
-			return nil
+			return false
 		}
 		r.folds = append(r.folds, &rowFold{expr: x, op: m.Op, over: slices.Clone(m.Over), element: x.Args[0], guard: m.Guard})
 	}
-	a := newAccesses(conditions, d.Free)
-	defer a.facts.Forget()
-	for _, x := range r.folds {
-		a.inward(x)
-	}
-	r.merge()
-	r.shape = a.rowShape(r)
-	return r
+	return true
 }
 
 // flat reports whether an expression has no reductions and scans in it.
@@ -58,46 +77,71 @@ func flat(x *ir.Expr) bool {
 	return good
 }
 
-// merge lets reductions over the same ranges run over the same axes, with equal elements made one, so that a loop loads them once.
-func (r *rowReduction) merge() {
-	one := unifier()
-	for i, f := range r.folds {
-		first := r.folds[slices.IndexFunc(r.folds[:i+1], func(g *rowFold) bool { return sameSpans(g.over, f.over) })]
+// plan orders columns as memory has them, lets what runs over the same ranges run over the same axes, with equal expressions made
+// one, so that a loop loads nothing twice, and looks at the shape of it all.
+func (k *rowKernel) plan(conditions []*ir.Expr, one *ir.Rewriter) {
+	a := newAccesses(conditions, k.rows)
+	defer a.facts.Forget()
+	var columns []fused
+	share := func(spans fused) (fused, map[ir.Ref]*ir.Expr) {
+		i := slices.IndexFunc(columns, func(c fused) bool { return sameSpans(c, spans) })
+		if i < 0 {
+			i, columns = len(columns), append(columns, spans)
+		}
 		axes := map[ir.Ref]*ir.Expr{}
-		for j, span := range f.over {
-			axes[span.Axis] = ir.Name(first.over[j].Axis)
+		for j, s := range spans {
+			axes[s.Axis] = ir.Name(columns[i][j].Axis)
 		}
-		f.element = one.Rewrite(ir.Substitute(f.element, axes))
-		if f.guard != nil {
-			f.guard = one.Rewrite(ir.Substitute(f.guard, axes))
-		}
-		f.over = first.over
+		return columns[i], axes
 	}
+	made := map[*tensor.Tensor]bool{}
+	for _, m := range k.members {
+		for _, f := range m.folds {
+			a.inward(f)
+			var axes map[ir.Ref]*ir.Expr
+			f.over, axes = share(f.over)
+			f.element = one.Rewrite(ir.Substitute(f.element, axes))
+			f.guard = one.Rewrite(ir.Substitute(f.guard, axes))
+			f.needs = readsAmong(made, f.element, f.guard)
+		}
+		if len(m.cols) > 0 {
+			cols, axes := share(m.cols)
+			m.cols, m.body = cols, one.Rewrite(ir.Substitute(m.body, axes))
+			for i, s := range m.free {
+				if to := axes[s.Axis]; to != nil {
+					m.free[i].Axis = to.Ref.(*ir.Axis)
+				}
+			}
+		}
+		made[m.def.Out] = true
+	}
+	k.shape = a.rowShape(k)
 }
 
-// loops groups the reductions that share a loop.
-func (r *rowReduction) loops() [][]*rowFold {
-	var out [][]*rowFold
-	for _, f := range r.folds {
-		i := slices.IndexFunc(out, func(g []*rowFold) bool { return sameAxis(g[0], f) })
-		if i < 0 {
-			out = append(out, nil)
-			i = len(out) - 1
+// readsAmong is the set of those tensors that expressions read.
+func readsAmong(of map[*tensor.Tensor]bool, list ...*ir.Expr) map[*tensor.Tensor]bool {
+	out := map[*tensor.Tensor]bool{}
+	if len(of) == 0 {
+		return out
+	}
+	for _, x := range readsIn(list...) {
+		if t := tensorOf(x); of[t] {
+			out[t] = true
 		}
-		out[i] = append(out[i], f)
 	}
 	return out
-}
-
-func sameAxis(a, b *rowFold) bool {
-	return len(a.over) == len(b.over) && (len(a.over) == 0 || a.over[0].Axis == b.over[0].Axis)
 }
 
 // roots lists the expressions that will be emitted.
-func (r *rowReduction) roots(d *tensor.Map) []*ir.Expr {
-	out := []*ir.Expr{d.Body}
-	for _, f := range r.folds {
-		out = append(out, f.element, f.guard)
+func (k *rowKernel) roots() (out []*ir.Expr) {
+	for _, m := range k.members {
+		out = append(out, m.body)
+		for _, f := range m.folds {
+			out = append(out, f.element, f.guard)
+		}
 	}
 	return out
 }
+
+// along reports whether two reductions run over the same columns.
+func (f *rowFold) along(g *rowFold) bool { return f.over[0].Axis == g.over[0].Axis }

@@ -1,19 +1,26 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/schedule"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/ir/tile"
 )
 
-// rowMaker builds the kernel of a reduction.
+// rowMaker builds the kernel of definitions that go along the same rows.
 type rowMaker struct {
 	*blockMaker
-	of     *rowReduction
-	choice rowChoice
-	row    *tileAxis
-	inward *accesses
+	of      *rowKernel
+	choice  rowChoice
+	row     *tileAxis
+	col     *ir.Axis               // of all tiles with columns
+	columns map[*ir.Axis]*tileAxis // by their first axis: those of which a block has all at once
+	made    map[*tensor.Tensor]bool
+	done    map[*rowFold]bool
+	inward  *accesses
 }
 
 // kernel makes a kernel whose blocks compute several rows, going along the columns in steps with partial results:
@@ -34,43 +41,144 @@ type rowMaker struct {
 //	  y[ri]: f32 = map sqrt(s)
 //	  store[ri] y[rm * 8 + ri] <- y where …
 //	}
-func (r *rowReduction) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice) {
+//
+// Where a single step takes all columns there is no loop, and what is loaded for one definition serves the next.
+func (k *rowKernel) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice) {
 	choice := rowChoiceOf(sched)
-	b := &rowMaker{blockMaker: m.block(d, sched, choice.threads(), r.roots(d)), of: r, choice: choice, inward: newAccesses(m.conditions(), d.Free)}
+	b := &rowMaker{blockMaker: m.block(d, sched, choice.threads(), k.roots()), of: k, choice: choice,
+		columns: map[*ir.Axis]*tileAxis{}, made: map[*tensor.Tensor]bool{}, done: map[*rowFold]bool{}, inward: newAccesses(m.conditions(), k.rows)}
 	b.inOrder = true
-	b.row = b.cut("r", choice.rows, r.rows)
+	b.row = b.cut("r", choice.rows, k.rows)
 	b.across(b.row)
-	for _, g := range r.loops() {
-		b.loop(g)
+	for i, r := range k.members {
+		for _, f := range r.folds {
+			if !b.done[f] {
+				b.reduce(b.together(f, k.members[i:]))
+			}
+		}
+		b.member(r)
 	}
-	b.finish(b.row.at)
+	b.lines(k)
+	b.end()
 	b.inward.facts.Forget()
 }
 
-// loop computes reductions over the same columns.
-func (b *rowMaker) loop(folds []*rowFold) {
-	over := folds[0].over
-	early := b.early(folds)
-	mark := b.facts.Mark()
-	col := b.cut("c", b.choice.cols, over)
-	b.facts.Release(mark)
-	loop := &tile.Loop{Head: tile.Head{Pos: folds[0].expr.Pos}, Kind: tile.Serial, Over: []ir.Span{{Axis: col.block, Lo: ir.Int64(0), Hi: col.count}}}
-	for _, f := range folds {
-		in, out := b.partial(f, col), b.partial(f, col)
-		loop.Carry = append(loop.Carry, tile.Carry{In: in, Out: out, First: ir.NewConst(in.Type, f.op.Identity(in.Type))})
-	}
-	loop.Body = b.within(func() {
-		for x, value := range early {
-			b.remember(x, nil, value)
+// lines notes the statements that the kernel computes.
+func (b *rowMaker) lines(k *rowKernel) {
+	var lines []int
+	for _, r := range k.members {
+		if p := r.def.Pos; p.IsValid() && !slices.Contains(lines, int(p.Line)) {
+			lines = append(lines, int(p.Line))
 		}
-		for i, f := range folds {
-			loop.Carry[i].Next = b.step(f, col, loop.Carry[i].In)
+	}
+	slices.Sort(lines)
+	b.kernel.out.Lines = lines
+}
+
+// together lists the reductions that go into a loop with f: those along the same columns that need nothing that is not there.
+func (b *rowMaker) together(f *rowFold, members []*rowMember) (out []*rowFold) {
+	for _, r := range members {
+		for _, g := range r.folds {
+			missing := false
+			for t := range g.needs {
+				missing = missing || !b.made[t]
+			}
+			if !b.done[g] && g.along(f) && !missing {
+				b.done[g] = true
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// member computes what is left of a definition when its reductions are there.
+func (b *rowMaker) member(r *rowMember) {
+	b.made[r.def.Out] = true
+	if len(r.cols) > 0 {
+		b.elements(r)
+		return
+	}
+	value := b.value(r, b.row.at)
+	if r.def.Out.Type == value.Type {
+		b.own[r.def.Out] = value
+	}
+	if r.keep {
+		b.store(r.def, r.free, value, b.row.at)
+	}
+}
+
+func (b *rowMaker) value(r *rowMember, axes ...*ir.Axis) *ir.Expr {
+	return b.whole(r.def, b.emit(r.body, nil), axes)
+}
+
+// elements computes a definition for every row and column.
+func (b *rowMaker) elements(r *rowMember) {
+	early := b.early(r.cols, func(e *earlier) { e.visit(r.body, true) })
+	b.along(r.cols, r.def.Pos, func(col *tileAxis) {
+		b.recall(early)
+		b.store(r.def, r.free, b.value(r, b.row.at, col.at), b.row.at, col.at)
+	}, nil)
+}
+
+// along calls f once in a loop over columns, or without one where a step has all of them. loop, if set, sees the loop first.
+func (b *rowMaker) along(cols fused, pos diag.Pos, f func(col *tileAxis), carry func(*tile.Loop, *tileAxis)) {
+	if col := b.columns[firstAxis(cols)]; col != nil {
+		f(col)
+		return
+	}
+	mark := b.facts.Mark()
+	if b.col == nil {
+		b.col = b.axis("c", b.choice.cols)
+	}
+	col := b.cutAlong(b.col, "c", cols)
+	if col.count.IsInt(1) {
+		b.columns[firstAxis(cols)] = col
+		f(col)
+		return
+	}
+	b.facts.Release(mark)
+	loop := &tile.Loop{Head: tile.Head{Pos: pos}, Kind: tile.Serial, Over: []ir.Span{{Axis: col.block, Lo: ir.Int64(0), Hi: col.count}}}
+	if carry != nil {
+		carry(loop, col)
+	}
+	loop.Body = b.within(func() { f(col) })
+	b.add(loop)
+}
+func firstAxis(cols fused) *ir.Axis { return cols[0].Axis }
+
+// reduce computes reductions along the same columns.
+func (b *rowMaker) reduce(folds []*rowFold) {
+	early := b.early(folds[0].over, func(e *earlier) {
+		for _, f := range folds {
+			if f.guard != nil {
+				e.visit(f.guard, true)
+			}
+			e.visit(f.element, f.guard == nil)
 		}
 	})
-	b.add(loop)
+	var loop *tile.Loop
+	parts := make([]*tile.Value, len(folds))
+	b.along(folds[0].over, folds[0].expr.Pos, func(col *tileAxis) {
+		b.recall(early)
+		for i, f := range folds {
+			if loop == nil {
+				parts[i] = b.step(f, col, ir.NewConst(f.expr.Type, f.op.Identity(f.expr.Type)))
+			} else {
+				loop.Carry[i].Next = ir.Name(b.step(f, col, ir.Name(loop.Carry[i].In)))
+			}
+		}
+	}, func(l *tile.Loop, col *tileAxis) {
+		loop = l
+		for i, f := range folds {
+			in := b.partial(f, col)
+			parts[i] = b.partial(f, col)
+			l.Carry = append(l.Carry, tile.Carry{In: in, Out: parts[i], First: ir.NewConst(in.Type, f.op.Identity(in.Type))})
+		}
+	})
 	for i, f := range folds {
 		all := &tile.Value{Name: b.kernel.fresh(f.op.Name), Type: f.expr.Type, Axes: []*ir.Axis{b.row.at}}
-		b.add(&tile.Reduce{Head: tile.Head{Pos: f.expr.Pos}, Out: all, In: loop.Carry[i].Out, Over: []*ir.Axis{col.at}, Op: f.op})
+		b.add(&tile.Reduce{Head: tile.Head{Pos: f.expr.Pos}, Out: all, In: parts[i], Over: parts[i].Axes[1:], Op: f.op})
 		b.remember(f.expr, nil, ir.Name(all))
 	}
 }
@@ -79,8 +187,8 @@ func (b *rowMaker) partial(f *rowFold, col *tileAxis) *tile.Value {
 	return &tile.Value{Name: b.kernel.fresh(f.op.Name), Type: f.expr.Type, Axes: []*ir.Axis{b.row.at, col.at}}
 }
 
-// step takes the columns of one trip into the partial results; those that do not take part keep what they are.
-func (b *rowMaker) step(f *rowFold, col *tileAxis, acc *tile.Value) *ir.Expr {
+// step takes the columns of one trip into what there is so far; those that do not take part leave it as it is.
+func (b *rowMaker) step(f *rowFold, col *tileAxis, soFar *ir.Expr) *tile.Value {
 	valid := ir.True
 	if inside := b.inside[col.at]; inside != nil {
 		valid = inside
@@ -90,19 +198,32 @@ func (b *rowMaker) step(f *rowFold, col *tileAxis, acc *tile.Value) *ir.Expr {
 		g = b.under(nil, x, b.named("c", b.emit(x, nil)), true)
 		valid = ir.And(valid, g.cond)
 	}
-	next := ir.Apply(f.op.Op, ir.Name(acc), b.emit(f.element, g))
-	if !isTrue(valid) {
-		next = ir.Select(valid, next, ir.Name(acc))
+	next := b.emit(f.element, g)
+	if !soFar.IsConst() {
+		next = ir.Apply(f.op.Op, soFar, next)
 	}
-	return b.mapped("t", next.At(f.expr.Pos), acc.Axes)
+	if !isTrue(valid) {
+		next = ir.Select(valid, next, soFar)
+	}
+	if v, ok := next.Ref.(*tile.Value); ok && len(v.Axes) == 2 {
+		return v
+	}
+	return b.mapped("t", next.At(f.expr.Pos), []*ir.Axis{b.row.at, col.at}).Ref.(*tile.Value)
 }
 
-// early computes what the columns have in common in front of the loop. Where there may be no column it is nobody's to read, so it
-// waits for the condition that there is one, unless every read is inside for any row.
-func (b *rowMaker) early(folds []*rowFold) map[*ir.Expr]*ir.Expr {
+// recall makes known what was computed in front of the columns.
+func (b *rowMaker) recall(early map[*ir.Expr]*ir.Expr) {
+	for x, value := range early {
+		b.remember(x, nil, value)
+	}
+}
+
+// early computes what columns have in common in front of them; find says where to look. Where there may be no column it is nobody's
+// to read, so it waits for the condition that there is one, unless every read is inside for any row.
+func (b *rowMaker) early(cols fused, find func(*earlier)) map[*ir.Expr]*ir.Expr {
 	some := ir.True
 	columns := axisSet{}
-	for _, s := range folds[0].over {
+	for _, s := range cols {
 		columns[s.Axis] = true
 		if cond := ir.Lt(s.Lo, s.Hi); !b.inward.facts.Holds(cond) {
 			some = ir.And(some, cond)
@@ -112,12 +233,7 @@ func (b *rowMaker) early(folds []*rowFold) map[*ir.Expr]*ir.Expr {
 	if !isTrue(some) {
 		e.some = &guard{cond: some}
 	}
-	for _, f := range folds {
-		if f.guard != nil {
-			e.visit(f.guard, true)
-		}
-		e.visit(f.element, f.guard == nil)
-	}
+	find(e)
 	return e.out
 }
 

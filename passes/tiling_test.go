@@ -43,7 +43,7 @@ func smallTiles(r *rand.Rand) schedule.Choice {
 	size := func() int { return 8 << r.IntN(2) }
 	return schedule.Choice{{Knob: "m", Value: size()}, {Knob: "n", Value: size()}, {Knob: "k", Value: size()},
 		{Knob: "warps.m", Value: 1 + r.IntN(2)}, {Knob: "warps.n", Value: 1}, {Knob: "stages", Value: 1 + r.IntN(4)},
-		{Knob: "rows", Value: 32 << r.IntN(2)}, {Knob: "cols", Value: 2 << r.IntN(2)}, {Knob: "vec", Value: 1}, {Knob: "lanes", Value: 1 + r.IntN(2)},
+		{Knob: "rows", Value: 32}, {Knob: "cols", Value: 2 << r.IntN(2)}, {Knob: "vec", Value: 1}, {Knob: "lanes", Value: 1 + r.IntN(2)},
 		{Knob: "warps", Value: 1}, {Knob: "warps.r", Value: 1}}
 }
 
