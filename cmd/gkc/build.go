@@ -19,6 +19,7 @@ type buildCmd struct {
 	Out      string   `short:"o" placeholder:"DIR" help:"Where artifacts go; by default beside each file."`
 	Emit     []string `default:"cuda,go,plan" help:"What to write: tensor, tile, simt (IR text), cuda, cubin, plan, go, torch."`
 	Set      []string `sep:"none" placeholder:"N=V,…" help:"Make a variant for calls with these sizes, beside the kernel for all; so do the examples of a file."`
+	Fix      []string `sep:"none" placeholder:"N=V,…" help:"Fix sizes: what is built is right for these values alone."`
 	Device   string   `default:"h200" help:"The device to build for. Go is for the processor."`
 	Package  string   `placeholder:"NAME" help:"Package of emitted Go; by default that of the Go files in the folder, or the folder's name."`
 	Schedule string   `sep:"none" placeholder:"K=V,…|random:SEED" help:"Force choices for device kernels whose blocks compute tiles; gkc explain lists them."`
@@ -30,6 +31,10 @@ type buildCmd struct {
 // Run compiles files.
 func (c *buildCmd) Run(a *app) error {
 	sets, err := c.sets()
+	if err != nil {
+		return err
+	}
+	fixed, err := settings(c.Fix)
 	if err != nil {
 		return err
 	}
@@ -47,7 +52,7 @@ func (c *buildCmd) Run(a *app) error {
 	}
 	stale := false
 	for _, path := range c.Files {
-		b := &building{buildCmd: c, app: a, path: path, device: dev, sets: sets}
+		b := &building{buildCmd: c, app: a, path: path, device: dev, fixed: fixed, sets: sets}
 		if err := b.run(); err != nil {
 			return err
 		}
@@ -82,6 +87,7 @@ type building struct {
 	*app
 	path   string
 	device *device.Device
+	fixed  map[string]int64
 	sets   []map[string]int64
 	dir    string
 	stale  bool // an artifact differs from the file that holds it
@@ -92,7 +98,7 @@ func (b *building) run() error {
 	if err != nil {
 		return err
 	}
-	kernels, errs := gkc.Compile(b.path, src, nil)
+	kernels, errs := gkc.Compile(b.path, src, b.fixed)
 	if err := b.report(errs, src); err != nil {
 		return err
 	}
@@ -204,6 +210,9 @@ func (b *building) command() string {
 	add("--device", b.Device, "h200")
 	if b.NoFuse {
 		words = append(words, "--no-fuse")
+	}
+	for _, fix := range b.Fix {
+		words = append(words, "--fix", fix)
 	}
 	for _, set := range b.Set {
 		words = append(words, "--set", set)

@@ -14,7 +14,7 @@ import (
 type explainCmd struct {
 	File     string   `arg:"" help:"A gk file."`
 	Kernel   string   `help:"Which kernel, where the file holds several."`
-	Set      []string `sep:"none" placeholder:"N=V" help:"Give a size a value."`
+	Set      []string `sep:"none" placeholder:"N=V,…" help:"Give sizes values."`
 	In       []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value."`
 	Device   string   `default:"sim:h200" help:"The simulated device."`
 	Schedule string   `sep:"none" placeholder:"K=V,…|random:SEED" help:"Force choices for device kernels whose blocks compute tiles."`

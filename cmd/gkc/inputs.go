@@ -24,19 +24,21 @@ func callError(format string, args ...any) error {
 	return diag.Errorf(diag.Pos{}, "call", format, args...)
 }
 
-// settings reads the NAME=VALUE pairs of --set.
-func settings(pairs []string) (map[string]int64, error) {
+// settings reads the NAME=VALUE pairs of --set; one --set may have several, with commas between them.
+func settings(list []string) (map[string]int64, error) {
 	out := map[string]int64{}
-	for _, p := range pairs {
-		name, value, ok := strings.Cut(p, "=")
-		n, err := strconv.ParseInt(value, 0, 64)
-		if !ok || name == "" || err != nil {
-			return nil, usage("--set %s: expected NAME=NUMBER", p)
+	for _, text := range list {
+		for p := range strings.SplitSeq(text, ",") {
+			name, value, ok := strings.Cut(p, "=")
+			n, err := strconv.ParseInt(value, 0, 64)
+			if !ok || name == "" || err != nil {
+				return nil, usage("--set %s: expected NAME=NUMBER", p)
+			}
+			if _, twice := out[name]; twice {
+				return nil, usage("--set %s: %s is set twice", p, name)
+			}
+			out[name] = n
 		}
-		if _, twice := out[name]; twice {
-			return nil, usage("--set %s: %s is set twice", p, name)
-		}
-		out[name] = n
 	}
 	return out, nil
 }

@@ -21,7 +21,8 @@ type target struct {
 	example map[string]ir.Const
 	source  string // the file's text, for diagnoses
 	path    string
-	checked bool // gk text that was checked: IR text claims what the checker proves
+	variant string // what was compiled: the kernel for the sizes of a call; empty: for all
+	checked bool   // gk text that was checked: IR text claims what the checker proves
 }
 
 func (t *target) signature() *data.Signature {

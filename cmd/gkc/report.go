@@ -16,6 +16,7 @@ import (
 type jsonRun struct {
 	Kernel    string               `json:"kernel"`
 	Device    string               `json:"device"`
+	Variant   string               `json:"variant,omitempty"` // that was compiled for these sizes, and ran
 	Outputs   map[string]jsonArray `json:"outputs"`
 	Kernels   []jsonKernel         `json:"kernels"`
 	Workspace int64                `json:"workspace_bytes"`
@@ -106,7 +107,7 @@ func sample(a *data.Array) string {
 }
 
 func (c *runCmd) object(t *target, out *outcome) jsonRun {
-	j := jsonRun{Kernel: t.unit.Name(), Device: c.Device, Outputs: map[string]jsonArray{}, Kernels: []jsonKernel{}, Verify: out.checked}
+	j := jsonRun{Kernel: t.unit.Name(), Device: c.Device, Variant: t.variant, Outputs: map[string]jsonArray{}, Kernels: []jsonKernel{}, Verify: out.checked}
 	for name, a := range out.outputs {
 		j.Outputs[name] = jsonArray{a.Type.String(), append([]int{}, a.Shape...)}
 	}

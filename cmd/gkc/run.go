@@ -21,7 +21,7 @@ import (
 type runCmd struct {
 	File     string   `arg:"" help:"FILE.gk, or IR text: FILE.tensor, FILE.tile, FILE.simt."`
 	Kernel   string   `help:"Which kernel, where the file holds several."`
-	Set      []string `sep:"none" placeholder:"N=V" help:"Give a size a value."`
+	Set      []string `sep:"none" placeholder:"N=V,…" help:"Give sizes values."`
 	In       []string `sep:"none" placeholder:"NAME=FILE.npy|NUMBER" help:"Give a parameter a value; tensors that are not given are random."`
 	Seed     uint64   `default:"1" help:"Of random inputs."`
 	Out      string   `placeholder:"DIR" help:"Write results to DIR/NAME.npy."`
@@ -106,7 +106,7 @@ func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	case "sim":
 		return c.simulate(a, t, call, arg)
 	case "go":
-		if err := c.lower(a, t, nil); err != nil {
+		if err := c.lower(a, t, call, nil); err != nil {
 			return nil, err
 		}
 		outputs, err := gogen.Run(a.ctx, t.unit.Simt, call)
@@ -117,8 +117,11 @@ func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	return nil, usage("--device %s: expected ref, sim, sim:NAME, go, cuda or cuda:N", c.Device)
 }
 
-// lower takes the target down to device kernels for a device; nil: any.
-func (c *runCmd) lower(a *app, t *target, dev *device.Device) error {
+// lower takes the target down to device kernels for the sizes of a call, and for a device; nil: any.
+func (c *runCmd) lower(a *app, t *target, call *data.Call, dev *device.Device) error {
+	if err := a.fix(t, call); err != nil {
+		return err
+	}
 	t.unit.Device = dev
 	if err := force(t.unit, c.Schedule); err != nil {
 		return err
@@ -154,7 +157,7 @@ func (c *runCmd) simulate(a *app, t *target, call *data.Call, name string) (*out
 	if err != nil {
 		return nil, usage("--device %s: %v", c.Device, err)
 	}
-	if err := c.lower(a, t, dev); err != nil {
+	if err := c.lower(a, t, call, dev); err != nil {
 		return nil, err
 	}
 	res, err := sim.Run(a.ctx, t.unit.Simt, dev, call, sim.Options{Seed: c.Seed, Steps: maxSteps})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/passes"
 )
@@ -38,7 +39,7 @@ func (m *member) unit(art *artifact) *passes.Unit {
 func (c *buildCmd) sets() ([]map[string]int64, error) {
 	var out []map[string]int64
 	for _, text := range c.Set {
-		set, err := settings(strings.Split(text, ","))
+		set, err := settings([]string{text})
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +63,16 @@ func (b *building) known(kernels []*gkc.Kernel) error {
 	return nil
 }
 
+// contradicts tells sizes that no call of what is built can have.
+func (b *building) contradicts(set map[string]int64) bool {
+	for name, v := range set {
+		if fixed, ok := b.fixed[name]; ok && fixed != v {
+			return true
+		}
+	}
+	return false
+}
+
 func isFree(p *tensor.Program, size string) bool {
 	return slices.ContainsFunc(p.Scalars, func(s *ir.Scalar) bool { return s.IsSize && s.Fixed == nil && s.Name == size })
 }
@@ -83,11 +94,19 @@ func (b *building) family(k *gkc.Kernel, src string) (*family, error) {
 	}
 	seen := map[string]bool{}
 	for _, set := range sets {
-		name, sizes := variant(k.Program, set)
-		if len(sizes) == 0 || seen[name] {
+		if b.contradicts(set) {
 			continue
 		}
+		all := maps.Clone(set)
+		maps.Copy(all, b.fixed)
+		name, sizes := variant(k.Program, all)
+		if seen[name] || !slices.ContainsFunc(slices.Collect(maps.Keys(set)), func(size string) bool { return isFree(k.Program, size) }) {
+			continue // it is there, or is the kernel itself
+		}
 		seen[name] = true
+		if err := demands(k.Program, sizes); err != nil {
+			return nil, err
+		}
 		program, errs := k.Fixed(name, sizes)
 		if err := b.report(errs, src); err != nil {
 			return nil, err
@@ -101,17 +120,62 @@ func (b *building) family(k *gkc.Kernel, src string) (*family, error) {
 	return f, nil
 }
 
+// demands refuses sizes that contradict what a kernel demands: no call could have them.
+func demands(p *tensor.Program, sizes map[string]int64) error {
+	for _, w := range p.Where {
+		v, err := ir.EvalExpr(w.Expr, func(r ir.Ref) (ir.Const, bool) {
+			n, ok := sizes[r.RefName()]
+			return ir.IntConst(n), ok
+		})
+		if err == nil && !v.Bool() { // an error: it depends on more than these sizes
+			return callError("kernel %s demands %s, which does not hold for %s", p.Name, w.Text, listed(p, sizes))
+		}
+	}
+	return nil
+}
+
+func listed(p *tensor.Program, sizes map[string]int64) string {
+	var parts []string
+	for _, s := range p.Scalars {
+		if v, ok := sizes[s.Name]; ok && s.IsSize {
+			parts = append(parts, fmt.Sprintf("%s = %d", s.Name, v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // variant is the name of a program for some sizes, and those of them that it has.
 func variant(p *tensor.Program, set map[string]int64) (name string, sizes map[string]int64) {
 	sizes = map[string]int64{}
 	var parts []string
 	for _, s := range p.Scalars {
-		if v, ok := set[s.Name]; ok && isFree(p, s.Name) {
+		if v, ok := set[s.Name]; ok && s.IsSize {
 			sizes[s.Name] = v
 			parts = append(parts, fmt.Sprintf("%s%d", s.Name, v))
 		}
 	}
 	return p.Name + "__" + strings.Join(parts, "_"), sizes
+}
+
+// fix compiles a target again for the sizes of a call. IR text is what it is.
+func (a *app) fix(t *target, call *data.Call) error {
+	if t.kernel == nil {
+		return nil
+	}
+	set := map[string]int64{}
+	for name, v := range call.Scalars {
+		set[name] = v.Int()
+	}
+	name, sizes := variant(t.kernel.Program, set)
+	if len(sizes) == 0 {
+		return nil
+	}
+	program, errs := t.kernel.Fixed(t.kernel.Program.Name, sizes)
+	if errs.HasErrors() {
+		return a.report(errs, t.source)
+	}
+	t.unit.Tensor, t.variant = program, name
+	return nil
 }
 
 func (b *building) member(p *tensor.Program) (*member, error) {
