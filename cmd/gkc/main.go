@@ -32,7 +32,7 @@ type app struct {
 
 type commands struct {
 	Run     runCmd     `cmd:"" help:"Run a kernel: gk text or IR text, on the evaluator, the simulated device, or as Go."`
-	Build   buildCmd   `cmd:"" help:"Compile files to CUDA C, Go, IR text and launch plans."`
+	Build   buildCmd   `cmd:"" help:"Compile files to CUDA C, Go, functions for PyTorch, IR text and launch plans."`
 	Check   checkCmd   `cmd:"" help:"Report the mistakes of files."`
 	Fmt     fmtCmd     `cmd:"" help:"Format files in place."`
 	Explain explainCmd `cmd:"" help:"Say what a kernel becomes: device kernels, their work, and what bounds them."`
