@@ -150,6 +150,12 @@ var Pipeline = []Pass{
 	{Name: "map_threads", In: Tile, Out: Simt, Run: mapThreads, Required: true,
 		After: []After{{"make_loops", "it makes the tile kernels"}},
 		Doc:   "gives the points of kernels to threads, and makes barriers of phases"},
+	{Name: "hoist", In: Simt, Out: Simt, Run: hoist,
+		After: []After{{"map_threads", "it writes subscripts out in full at every access"}},
+		Doc:   "moves integer arithmetic that is the same in every turn of a loop in front of it"},
+	{Name: "drop_dead", In: Simt, Out: Simt, Run: dropDead,
+		After: []After{{"map_threads", "it finds the place along every axis, needed or not"}, {"hoist", "it moves values whose uses are merged"}},
+		Doc:   "drops registers that nothing reads"},
 }
 
 // PassByName finds a row; nil if there is none of that name.

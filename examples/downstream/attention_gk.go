@@ -115,9 +115,11 @@ func runAttentionS(b *simt.Block, points int64, T int64, S int64, H int64, D int
 			i := simt.Rem(rest, S)
 			j := simt.Rem(point, T)
 			sum := float32(0.0)
+			at_1 := ((rest_2*H+h)*S + i) * D
+			at_2 := ((rest_2*G+simt.Div(h, n))*T + j) * D
 			for d := int64(0); d < D; d++ {
-				Q := Q_1[((rest_2*H+h)*S+i)*D+d]
-				K := K_1[((rest_2*G+simt.Div(h, n))*T+j)*D+d]
+				Q := Q_1[at_1+d]
+				K := K_1[at_2+d]
 				sum = sum + float32(Q.F32()*K.F32())
 			}
 			s[((rest_2*H+h)*S+i)*T+j] = sum / simt.Sqrt(float32(D))
@@ -151,10 +153,12 @@ func runAttentionMax_1(b *simt.Block, points int64, S int64, H int64, T int64, s
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			max_2 := float32(-simt.Inf32)
+			at_1 := i + T - S
+			at_2 := ((rest_1*H+h)*S + i) * T
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= i+T-S {
-					s := s_1[((rest_1*H+h)*S+i)*T+j]
+				if j <= at_1 {
+					s := s_1[at_2+j]
 					choice = max(max_2, s)
 				} else {
 					choice = max_2
@@ -192,11 +196,14 @@ func runAttentionSum_1(b *simt.Block, points int64, S int64, H int64, T int64, s
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			sum := float32(0.0)
+			at_1 := i + T - S
+			at_2 := ((rest_1*H+h)*S + i) * T
+			at_3 := (rest_1*H+h)*S + i
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= i+T-S {
-					s := s_1[((rest_1*H+h)*S+i)*T+j]
-					max_1 := max_1_1[(rest_1*H+h)*S+i]
+				if j <= at_1 {
+					s := s_1[at_2+j]
+					max_1 := max_1_1[at_3]
 					choice = sum + simt.Exp(s-max_1)
 				} else {
 					choice = sum
@@ -283,9 +290,11 @@ func runAttentionO(b *simt.Block, points int64, D int64, S int64, H int64, T int
 			i := simt.Rem(rest, S)
 			d := simt.Rem(point, D)
 			sum := float32(0.0)
+			at_1 := ((rest_2*H+h)*S + i) * T
+			at_2 := (rest_2*G + simt.Div(h, n)) * T
 			for j := int64(0); j < T; j++ {
-				p := p_1[((rest_2*H+h)*S+i)*T+j]
-				V := V_1[((rest_2*G+simt.Div(h, n))*T+j)*D+d]
+				p := p_1[at_1+j]
+				V := V_1[(at_2+j)*D+d]
 				sum = sum + float32(p*V.F32())
 			}
 			O[((rest_2*H+h)*S+i)*D+d] = simt.ToF16(sum)
@@ -355,9 +364,11 @@ func runAttention_uB1_H4_S64_D32_G2_T64S(b *simt.Block, points int64, T int64, S
 			i := simt.Rem(rest, S)
 			j := simt.Rem(point, T)
 			sum := float32(0.0)
+			at_1 := ((rest_2*H+h)*S + i) * D
+			at_2 := ((rest_2*G+simt.Div(h, n))*T + j) * D
 			for d := int64(0); d < D; d++ {
-				Q := Q_1[((rest_2*H+h)*S+i)*D+d]
-				K := K_1[((rest_2*G+simt.Div(h, n))*T+j)*D+d]
+				Q := Q_1[at_1+d]
+				K := K_1[at_2+d]
 				sum = sum + float32(Q.F32()*K.F32())
 			}
 			s[((rest_2*H+h)*S+i)*T+j] = sum / simt.Sqrt(float32(D))
@@ -391,10 +402,12 @@ func runAttention_uB1_H4_S64_D32_G2_T64Max_1(b *simt.Block, points int64, S int6
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			max_2 := float32(-simt.Inf32)
+			at_1 := i + T - S
+			at_2 := ((rest_1*H+h)*S + i) * T
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= i+T-S {
-					s := s_1[((rest_1*H+h)*S+i)*T+j]
+				if j <= at_1 {
+					s := s_1[at_2+j]
 					choice = max(max_2, s)
 				} else {
 					choice = max_2
@@ -432,11 +445,14 @@ func runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b *simt.Block, points int64, S int6
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			sum := float32(0.0)
+			at_1 := i + T - S
+			at_2 := ((rest_1*H+h)*S + i) * T
+			at_3 := (rest_1*H+h)*S + i
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= i+T-S {
-					s := s_1[((rest_1*H+h)*S+i)*T+j]
-					max_1 := max_1_1[(rest_1*H+h)*S+i]
+				if j <= at_1 {
+					s := s_1[at_2+j]
+					max_1 := max_1_1[at_3]
 					choice = sum + simt.Exp(s-max_1)
 				} else {
 					choice = sum
@@ -523,9 +539,11 @@ func runAttention_uB1_H4_S64_D32_G2_T64O(b *simt.Block, points int64, D int64, S
 			i := simt.Rem(rest, S)
 			d := simt.Rem(point, D)
 			sum := float32(0.0)
+			at_1 := ((rest_2*H+h)*S + i) * T
+			at_2 := (rest_2*G + simt.Div(h, n)) * T
 			for j := int64(0); j < T; j++ {
-				p := p_1[((rest_2*H+h)*S+i)*T+j]
-				V := V_1[((rest_2*G+simt.Div(h, n))*T+j)*D+d]
+				p := p_1[at_1+j]
+				V := V_1[(at_2+j)*D+d]
 				sum = sum + float32(p*V.F32())
 			}
 			O[((rest_2*H+h)*S+i)*D+d] = simt.ToF16(sum)
