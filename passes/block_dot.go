@@ -26,6 +26,9 @@ func (b *block) dot(s *tile.Dot) {
 	}
 }
 
+// computedIn is the type in which arithmetic on elements of a type happens.
+func computedIn(t ir.Type) ir.Type { return ir.Type{Elem: t.Elem.Computed(), Pack: 1} }
+
 // dotMaker writes a dot out.
 type dotMaker struct {
 	*block
@@ -104,11 +107,10 @@ func (d *dotMaker) gather(o *operandReader, out *simt.Reg, reg int) {
 	parts := &simt.Reg{Name: d.fresh(o.value.Name + ".elems"), Type: o.value.Type, Len: out.Len * per, Mutable: true}
 	d.add(&simt.Let{Reg: parts})
 	o.load(d.block, parts, 0, reg, parts.Len)
-	computed := ir.Type{Elem: out.Type.Elem.Computed(), Pack: 1}
 	for i := range out.Len {
 		elems := make([]*ir.Expr, per)
 		for j := range elems {
-			elems[j] = convert(computed, simt.Elem(parts, number(i*per+j)))
+			elems[j] = ir.Widen(computedIn(parts.Type), simt.Elem(parts, number(i*per+j)))
 		}
 		d.add(&simt.Set{Reg: out, At: number(i), Value: ir.Apply(simt.PackOf(out.Type), elems...)})
 	}
@@ -129,7 +131,7 @@ func (d *dotMaker) multiplyAdd() {
 			}
 			d.each(rows, func(i *ir.Expr) {
 				d.each(cols, func(j *ir.Expr) {
-					x, y := convert(acc, simt.Elem(a, at(i, stepsA, rows))), convert(acc, simt.Elem(b, at(j, stepsB, cols)))
+					x, y := ir.Widen(acc, simt.Elem(a, at(i, stepsA, rows))), ir.Widen(acc, simt.Elem(b, at(j, stepsB, cols)))
 					to := ir.Add(ir.Mul(i, number(cols)), j)
 					sum := simt.Elem(d.acc, to)
 					d.add(&simt.Set{Head: simt.Head{Pos: d.dot.Pos}, Reg: d.acc, At: to, Value: multiplied(x, y, sum)})
@@ -163,14 +165,6 @@ func (d *dotMaker) strip(o *operandReader, k, steps, count int) *simt.Reg {
 	d.add(&simt.Let{Reg: out})
 	o.load(d.block, out, 0, k*count, out.Len)
 	return out
-}
-
-// convert widens a factor to the type in which products are added.
-func convert(t ir.Type, x *ir.Expr) *ir.Expr {
-	if x.Type == t {
-		return x
-	}
-	return ir.Widen(t, x)
 }
 
 // multiplied is x * y + sum.

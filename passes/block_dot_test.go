@@ -83,7 +83,7 @@ kernel product {
 // products are all orders of axes of small products, and one order of each larger one.
 func products() (out []product) {
 	shapes := []struct{ m, n, k, warpsM, warpsN int }{
-		{16, 8, 16, 1, 1}, {32, 32, 16, 1, 2}, {64, 16, 32, 2, 1}, {64, 64, 32, 2, 2}, {16, 64, 64, 2, 4}, {64, 16, 16, 1, 8}, {8, 8, 8, 1, 1},
+		{16, 8, 16, 1, 1}, {32, 32, 16, 1, 2}, {64, 16, 32, 2, 1}, {64, 64, 32, 2, 2}, {16, 64, 64, 2, 4}, {64, 16, 16, 1, 8}, {8, 8, 8, 1, 1}, {16, 128, 16, 8, 1}, {128, 8, 32, 1, 8}, {16, 16, 16, 4, 2},
 	}
 	for i, s := range shapes {
 		for j, of := range []struct {

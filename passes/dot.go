@@ -11,10 +11,11 @@ import (
 
 // dotForm is a dot as a product of matrices, A[m, k] * B[k, n], that the warps of a block share.
 type dotForm struct {
-	m, n, k                *ir.Axis
-	sizeM, sizeN, sizeK    int
-	warpsM, warpsN, others int        // warps along m and n; others do what one of those does
-	atom                   *simt.Atom // nil: threads multiply and add
+	m, n, k             *ir.Axis
+	sizeM, sizeN, sizeK int
+	warpsM, warpsN      int        // that share m and n
+	idle                int        // how many warps do the same
+	atom                *simt.Atom // nil: threads multiply and add
 }
 
 // dotFormOf takes a dot apart; nil where its axes are not m, n and k, with sizes that are powers of two.
@@ -22,7 +23,7 @@ func dotFormOf(d *tile.Dot, k *tile.Kernel) *dotForm {
 	if len(d.Out.Axes) != 2 || len(d.Over) != 1 || len(d.A.Axes) != 2 || len(d.B.Axes) != 2 {
 		return nil
 	}
-	f := &dotForm{k: d.Over[0], others: 1, atom: simt.AtomByName(d.Atom)}
+	f := &dotForm{k: d.Over[0], atom: simt.AtomByName(d.Atom)}
 	for _, a := range d.Out.Axes {
 		switch inA, inB := slices.Contains(d.A.Axes, a), slices.Contains(d.B.Axes, a); {
 		case inA && !inB:
@@ -44,14 +45,27 @@ func dotFormOf(d *tile.Dot, k *tile.Kernel) *dotForm {
 		}
 		*s.size = int(n)
 	}
-	warps := k.Threads / simt.WarpSize
-	f.warpsM = min(max(k.Sched.Of("warps.m", 1), 1), warps)
-	f.warpsN = min(max(k.Sched.Of("warps.n", warps/f.warpsM), 1), warps/f.warpsM)
-	if f.warpsM*f.warpsN == 0 || warps%(f.warpsM*f.warpsN) != 0 {
+	if warps := k.Threads / simt.WarpSize; !f.share(warps, k.Sched.Of("warps.m", 1), k.Sched.Of("warps.n", warps)) {
 		return nil
 	}
-	f.others = warps / (f.warpsM * f.warpsN)
 	return f
+}
+
+// share gives so many warps to m and n, or fewer where there are fewer operations; what one axis cannot use goes to the other. It
+// returns false where the numbers are no powers of two.
+func (f *dotForm) share(warps, m, n int) bool {
+	if warps < 1 || warps&(warps-1) != 0 || m < 1 || m&(m-1) != 0 || n < 1 || n&(n-1) != 0 {
+		return false
+	}
+	mostM, mostN := f.sizeM, f.sizeN
+	if f.atom != nil {
+		mostM, mostN = max(1, mostM/f.atom.M), max(1, mostN/f.atom.N)
+	}
+	f.warpsM = min(m, warps, mostM)
+	f.warpsN = min(n*m/f.warpsM, warps/f.warpsM, mostN)
+	f.warpsM = min(m*n/f.warpsN, warps/f.warpsN, mostM)
+	f.idle = warps / (f.warpsM * f.warpsN)
+	return true
 }
 
 // layoutMaker collects the bits of a layout over two axes, low bits first.
@@ -79,41 +93,20 @@ func (m layoutMaker) hold(place, n int) {
 	}
 }
 
-// warps adds the bits of the warps: those along m are the lowest. Where there are more warps than the tile has pieces for, they
-// do the same.
+// warps adds the bits of the warps: those along m are the lowest.
 func (f *dotForm) warps(m layoutMaker) {
-	for _, w := range []struct {
-		axis        *ir.Axis
-		warps, size int
-	}{{f.m, f.warpsM, f.sizeM}, {f.n, f.warpsN, f.sizeN}} {
-		own := f.pieces(w.axis)
-		m.take(ir.WarpBits, w.axis, w.size/own, w.size)
-		m.hold(ir.WarpBits, w.warps/own)
-	}
-	m.hold(ir.WarpBits, f.others)
-}
-
-// pieces is in how many parts warps share an axis: as many as there are warps along it, if each gets a whole operation.
-func (f *dotForm) pieces(a *ir.Axis) int {
-	least, warps, size := 1, f.warpsM, f.sizeM
-	if a == f.n {
-		warps, size = f.warpsN, f.sizeN
-	}
-	if f.atom != nil {
-		if least = f.atom.M; a == f.n {
-			least = f.atom.N
-		}
-	}
-	return max(1, min(warps, size/least))
+	m.take(ir.WarpBits, f.m, f.part(f.m), f.sizeM)
+	m.take(ir.WarpBits, f.n, f.part(f.n), f.sizeN)
+	m.hold(ir.WarpBits, f.idle)
 }
 
 // part is what a warp has of an axis.
 func (f *dotForm) part(a *ir.Axis) int {
 	switch a {
 	case f.m:
-		return f.sizeM / f.pieces(a)
+		return f.sizeM / f.warpsM
 	case f.n:
-		return f.sizeN / f.pieces(a)
+		return f.sizeN / f.warpsN
 	}
 	return f.sizeK
 }
