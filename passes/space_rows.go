@@ -15,10 +15,11 @@ type rowChoice struct {
 	across          int // 0 or 1
 	lanes           int
 	warps, warpsR   int // along the rows and the columns
+	split           int // parts of the columns, each for blocks of its own; 0: there cannot be several
 }
 
 func rowChoiceOf(c schedule.Choice) rowChoice {
-	return rowChoice{c.Of("rows", 1), c.Of("cols", 1), c.Of("vec", 1), c.Of("across", 0), c.Of("lanes", 1), c.Of("warps", 1), c.Of("warps.r", 1)}
+	return rowChoice{c.Of("rows", 1), c.Of("cols", 1), c.Of("vec", 1), c.Of("across", 0), c.Of("lanes", 1), c.Of("warps", 1), c.Of("warps.r", 1), c.Of("split", 0)}
 }
 
 func (c rowChoice) threads() int { return 32 * c.warps * c.warpsR }
@@ -50,6 +51,9 @@ func rowSpace(bytes int, d *device.Device, c rowChoice) *schedule.Space {
 		{Name: "warps", Values: powers(1, 32), Default: c.warps},
 		{Name: "warps.r", Values: powers(1, 32), Default: c.warpsR},
 	}
+	if c.split > 0 {
+		s.Knobs = append(s.Knobs, schedule.Knob{Name: "split", Values: powers(1, maxSplit), Default: c.split})
+	}
 	return s
 }
 
@@ -80,6 +84,8 @@ const (
 	smsOfAny     = 64 // where the device is not known
 	takenAtOnce  = 16 // elements that a thread takes a trip, several vectors of them
 	leastVectors = 2  // that a thread takes of a row before it is cut among warps
+	leastTrips   = 4  // of a block before its columns are cut in parts
+	maxSplit     = 256
 )
 
 func smsOf(d *device.Device) int {
@@ -166,6 +172,14 @@ func (c *rowChoice) share(rows, cols, wanted int) {
 	}
 }
 
+// parts cuts the columns in parts where the rows are too few for the blocks of a device, and columns many.
+func (c *rowChoice) parts(s rowShape, d *device.Device) {
+	blocks := ceilDiv(s.rows, c.rows)
+	for c.split = 1; c.split < maxSplit && blocks*c.split < smsOf(d) && s.cols >= 2*leastTrips*c.split*c.cols; {
+		c.split *= 2
+	}
+}
+
 // fill gives threads several vectors a trip, as long as few of them are behind the last column.
 func (c rowChoice) fill(cols, bytes int, l limits) rowChoice {
 	taken := c.vec
@@ -206,6 +220,10 @@ func spaceOfRows(k *tile.Kernel, d *device.Device) *schedule.Space {
 	return rowSpace(bytes, d, rowChoiceOf(k.Sched))
 }
 
-func (r *rowKernel) space(d *device.Device) *schedule.Space {
-	return rowSpace(r.shape.bytes, d, r.shape.choose(d))
+func (k *rowKernel) space(d *device.Device) *schedule.Space {
+	c := k.shape.choose(d)
+	if k.splits() {
+		c.parts(k.shape, d)
+	}
+	return rowSpace(k.shape.bytes, d, c)
 }

@@ -25,8 +25,8 @@ type tileAxis struct {
 }
 
 // block begins a kernel for a definition; roots are the expressions that will be emitted.
-func (m *moduleMaker) block(d *tensor.Map, sched schedule.Choice, threads int, roots []*ir.Expr) *blockMaker {
-	k := m.kernel(d.Out.Name, d.Pos)
+func (m *moduleMaker) block(name string, d *tensor.Map, sched schedule.Choice, threads int, roots []*ir.Expr) *blockMaker {
+	k := m.kernel(name, d.Pos)
 	k.out.Sched, k.out.Threads = sched, threads
 	return &blockMaker{tileEmitter: k.tileEmitter(roots...), def: d, sched: sched, places: map[*ir.Axis]*ir.Expr{}, facts: ir.NewFacts(m.conditions()...)}
 }

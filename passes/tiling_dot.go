@@ -37,7 +37,7 @@ type contractionMaker struct {
 //	  store[mi, ni] y[mm * 128 + mi, nm * 128 + ni] <- y where …
 //	}
 func (of *contraction) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice) {
-	c := &contractionMaker{blockMaker: m.block(d, sched, 32*sched.Of("warps.m", 1)*sched.Of("warps.n", 1), of.roots(d)), of: of}
+	c := &contractionMaker{blockMaker: m.block(d.Out.Name, d, sched, 32*sched.Of("warps.m", 1)*sched.Of("warps.n", 1), of.roots(d)), of: of}
 	for _, s := range of.batch {
 		a := &ir.Axis{Name: c.kernel.fresh(s.Axis.Name)}
 		c.grid = append(c.grid, ir.Span{Axis: a, Lo: ir.Int64(0), Hi: extent(s)})

@@ -53,7 +53,7 @@ func eachOf(d *tensor.Map, conditions []*ir.Expr) *elementwise {
 //	}
 func (e *elementwise) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice) {
 	c := eachChoiceOf(sched)
-	b := m.block(d, sched, 32*c.warps, []*ir.Expr{d.Body})
+	b := m.block(d.Out.Name, d, sched, 32*c.warps, []*ir.Expr{d.Body})
 	b.inOrder = true
 	all := b.cut("e", c.size(), e.all)
 	b.across(all)

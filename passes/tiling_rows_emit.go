@@ -17,6 +17,7 @@ type rowMaker struct {
 	choice  rowChoice
 	row     *tileAxis
 	col     *ir.Axis               // of all tiles with columns
+	part    *ir.Expr               // number of the part of the columns; nil: all
 	columns map[*ir.Axis]*tileAxis // by their first axis: those of which a block has all at once
 	made    map[*tensor.Tensor]bool
 	done    map[*rowFold]bool
@@ -44,12 +45,11 @@ type rowMaker struct {
 //
 // Where a single step takes all columns there is no loop, and what is loaded for one definition serves the next.
 func (k *rowKernel) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice) {
-	choice := rowChoiceOf(sched)
-	b := &rowMaker{blockMaker: m.block(d, sched, choice.threads(), k.roots()), of: k, choice: choice,
-		columns: map[*ir.Axis]*tileAxis{}, made: map[*tensor.Tensor]bool{}, done: map[*rowFold]bool{}, inward: newAccesses(m.conditions(), k.rows)}
-	b.inOrder = true
-	b.row = b.cut("r", choice.rows, k.rows)
-	b.across(b.row)
+	if rowChoiceOf(sched).split > 1 {
+		k.split(m, d, sched)
+		return
+	}
+	b := k.maker(m, d, d.Out.Name, sched)
 	for i, r := range k.members {
 		for _, f := range r.folds {
 			if !b.done[f] {
@@ -58,15 +58,30 @@ func (k *rowKernel) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choice)
 		}
 		b.member(r)
 	}
-	b.lines(k)
+	b.lines()
 	b.end()
+}
+
+// maker begins a kernel.
+func (k *rowKernel) maker(m *moduleMaker, d *tensor.Map, name string, sched schedule.Choice) *rowMaker {
+	choice := rowChoiceOf(sched)
+	b := &rowMaker{blockMaker: m.block(name, d, sched, choice.threads(), k.roots()), of: k, choice: choice,
+		columns: map[*ir.Axis]*tileAxis{}, made: map[*tensor.Tensor]bool{}, done: map[*rowFold]bool{}, inward: newAccesses(m.conditions(), k.rows)}
+	b.inOrder = true
+	b.row = b.cut("r", choice.rows, k.rows)
+	b.across(b.row)
+	return b
+}
+
+func (b *rowMaker) end() {
+	b.blockMaker.end()
 	b.inward.facts.Forget()
 }
 
 // lines notes the statements that the kernel computes.
-func (b *rowMaker) lines(k *rowKernel) {
+func (b *rowMaker) lines() {
 	var lines []int
-	for _, r := range k.members {
+	for _, r := range b.of.members {
 		if p := r.def.Pos; p.IsValid() && !slices.Contains(lines, int(p.Line)) {
 			lines = append(lines, int(p.Line))
 		}
@@ -132,13 +147,18 @@ func (b *rowMaker) along(cols fused, pos diag.Pos, f func(col *tileAxis), carry 
 		b.col = b.axis("c", b.choice.cols)
 	}
 	col := b.cutAlong(b.col, "c", cols)
-	if col.count.IsInt(1) {
+	if b.part == nil && col.count.IsInt(1) {
 		b.columns[firstAxis(cols)] = col
 		f(col)
 		return
 	}
 	b.facts.Release(mark)
-	loop := &tile.Loop{Head: tile.Head{Pos: pos}, Kind: tile.Serial, Over: []ir.Span{{Axis: col.block, Lo: ir.Int64(0), Hi: col.count}}}
+	span := ir.Span{Axis: col.block, Lo: ir.Int64(0), Hi: col.count}
+	if b.part != nil {
+		border := func(z *ir.Expr) *ir.Expr { return ir.Div(ir.Mul(z, col.count), ir.Int64(int64(b.choice.split))) }
+		span.Lo, span.Hi = border(b.part), border(ir.Add(b.part, ir.Int64(1)))
+	}
+	loop := &tile.Loop{Head: tile.Head{Pos: pos}, Kind: tile.Serial, Over: []ir.Span{span}}
 	if carry != nil {
 		carry(loop, col)
 	}

@@ -26,7 +26,8 @@ type blockProgram struct {
 var rowReductions = []blockProgram{
 	{"squares", `kernel squares(x: f32[R, C]) -> s: f32[R] { s[i] = sqrt(sum[j](x[i, j] * x[i, j])) }`, 1, 70},
 	{"columns", `kernel columns(x: f32[R, C]) -> s: f32[C] { s[j] = max[i where R > 0](x[i, j]) }`, 1, 70},
-	{"all", `kernel all(x: f16[R, C]) -> s: f32 { s = sum[i, j](x[i, j]) }`, 1, 20},
+	{"all", `kernel all(x: f16[R, C]) -> s: f32 { s = sum[i, j](x[i, j]) }`, 2, 20},
+	{"spread", `kernel spread(x: f32[R, C], w: f32[R]) -> s: f32[C] { s[j] = sum[i](x[i, j] * w[i]) / (1 + max[i where w[i] > 0](x[i, j] * x[i, j])) }`, 1, 60},
 	{"matvec", `kernel matvec(a: f16[M, K], x: f16[K]) -> y: f32[M] { y[m] = sum[k](a[m, k] * x[k]) }`, 1, 70},
 	{"norm", `kernel norm(x: f32[B, H, W, C]) -> y: f32[B, C] { y[b, c] = sum[h, w](x[b, h, w, c]) / (H * W) }`, 1, 8},
 	{"swapped", `kernel swapped(x: f32[A, B, C]) -> y: f32[B] { y[b] = sum[c, a](x[a, b, c]) }`, 1, 8},

@@ -44,9 +44,11 @@ func TestTraffic(t *testing.T) {
 			t.Parallel()
 			p := program(t, c.src)
 			m := tiled(t, p, nil)
-			require.Len(t, m.Kernels, 1)
-			_, err := passes.PlaceRows(m.Kernels[0])
-			require.NoError(t, err)
+			for _, k := range m.Kernels {
+				ok, err := passes.PlaceRows(k)
+				require.NoError(t, err)
+				require.True(t, ok)
+			}
 			u := &passes.Unit{Level: passes.Tile, Tile: m}
 			require.NoError(t, passes.Run(u, passes.Options{Only: []string{"map_threads"}, Verify: true}), m)
 			call := draw(t, p, rand.New(rand.NewPCG(uint64(n), 1)))
@@ -59,10 +61,14 @@ func TestTraffic(t *testing.T) {
 			}
 			count(call.Inputs)
 			count(ran.Outputs)
-			k := ran.Kernels[0]
-			sectors := float64(32*(k.LoadSectors+k.StoreSectors)) / float64(bytes)
-			t.Logf("%s: grid %d x %d, %d bytes, DRAM %.2f, sectors %.2f, issued %v, %s, %d regs", m.Kernels[0].Sched, k.Grid, k.Block, bytes, float64(k.DRAMBytes)/float64(bytes), sectors, k.Issued, "", k.Registers)
-			assert.LessOrEqual(t, float64(k.DRAMBytes), 1.05*float64(bytes)+128)
+			var dram, sectors float64
+			for i, k := range ran.Kernels {
+				dram += float64(k.DRAMBytes) / float64(bytes)
+				sectors += 32 * float64(k.LoadSectors+k.StoreSectors) / float64(bytes)
+				t.Logf("%s: grid %d x %d, %d registers, issued %v", m.Kernels[i].Sched, k.Grid, k.Block, k.Registers, k.Issued)
+			}
+			t.Logf("%d bytes; of them moved %.2f, asked for %.2f", bytes, dram, sectors)
+			assert.LessOrEqual(t, dram, 1.05)
 			assert.LessOrEqual(t, sectors, 1.05*c.sectors)
 		})
 	}
