@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/tensor"
 )
@@ -15,11 +17,13 @@ import (
 //	def sum.1[r]: f32 = sum[j: f32](x[r, j])
 //	def y[r, c]: f32 = x[r, c] / sum.1[r]
 //
+// A reduction that is computed elsewhere anyway is read from there, so that what is compared with it is the same number.
+//
 // The new definition is computed everywhere, also where a guard around the reduction fails. So its reads are guarded to stay
 // inside; what they make of it is never used.
 func splitReductions(u *Unit) error {
 	p := copyProgram(u.Tensor)
-	s := &splitter{names: namesOf(p), program: p}
+	s := &splitter{names: namesOf(p), program: p, likeness: newLikeness(), made: map[uint64][]*madeReduction{}}
 	for _, d := range p.Defs {
 		s.definition(d)
 	}
@@ -29,9 +33,19 @@ func splitReductions(u *Unit) error {
 }
 
 type splitter struct {
+	*likeness
 	program *tensor.Program
 	names   namer
 	out     []tensor.Def
+	made    map[uint64][]*madeReduction // by likeness
+}
+
+// madeReduction is a reduction that has a definition of its own.
+type madeReduction struct {
+	expr  *ir.Expr
+	axes  []*ir.Axis // its free ones, in the order of the definition's
+	spans []ir.Span
+	out   *tensor.Tensor
 }
 
 // splitting is the work on one definition.
@@ -43,6 +57,7 @@ type splitting struct {
 	free   map[*ir.Expr]axisSet // axes that an expression depends on
 	order  map[*ir.Axis]int     // of axes, outermost first
 	move   map[*ir.Expr]bool    // reductions that get a definition
+	stay   []*ir.Expr           // those that could
 	seen   map[visit]bool
 	memo   map[*ir.Expr]*ir.Expr
 }
@@ -92,10 +107,63 @@ func (s *splitter) definition(d tensor.Def) {
 			w.choose(x, nil, around, true)
 		}
 	}
+	w.join()
 	if len(w.move) > 0 {
 		d = rewriteDef(d, w.rewrite)
 	}
 	s.out = append(s.out, d)
+}
+
+// join lets reductions that could stay move as well, where the same is computed elsewhere.
+func (w *splitting) join() {
+	moving := map[uint64][]*ir.Expr{}
+	for x := range w.move {
+		moving[w.hash(x)] = append(moving[w.hash(x)], x)
+	}
+	for _, x := range w.stay {
+		if w.known(x) != nil || slices.ContainsFunc(moving[w.hash(x)], func(y *ir.Expr) bool { return w.sameAs(x, w.axesOf(x), y, w.axesOf(y), nil) }) {
+			w.move[x] = true
+		}
+	}
+}
+
+// known is the definition that a reduction has; nil: none.
+func (w *splitting) known(x *ir.Expr) *madeReduction {
+	for _, m := range w.made[w.hash(x)] {
+		if w.sameAs(x, w.axesOf(x), m.expr, m.axes, m.spans) {
+			return m
+		}
+	}
+	return nil
+}
+
+// sameAs reports whether x over its axes is y over its own, which have these spans (nil: those of this definition).
+func (w *splitting) sameAs(x *ir.Expr, on []*ir.Axis, y *ir.Expr, of []*ir.Axis, spans []ir.Span) bool {
+	if len(on) != len(of) {
+		return false
+	}
+	axes := map[*ir.Axis]*ir.Axis{}
+	for i, a := range on {
+		s, t := w.ranges.spans[a], w.ranges.spans[of[i]]
+		if spans != nil {
+			t = spans[i]
+		}
+		if !ir.Equal(s.Lo, t.Lo) || !ir.Equal(s.Hi, t.Hi) {
+			return false
+		}
+		axes[a] = of[i]
+	}
+	return w.alike(x, y, axes)
+}
+
+// axesOf are the free axes of an expression, outermost first.
+func (w *splitting) axesOf(x *ir.Expr) []*ir.Axis {
+	var out []*ir.Axis
+	for a := range w.depends(x) {
+		out = append(out, a)
+	}
+	sortBy(out, w.order)
+	return out
 }
 
 // boxesOf lists the axes that are bound around each expression of a definition.
@@ -141,8 +209,13 @@ func (w *splitting) choose(x, scope *ir.Expr, around axisSet, top bool) {
 		}
 		w.choose(r.Guard, x, inside, false)
 		w.choose(x.Args[0], x, inside, false)
-		if repeats(w.depends(x), around) && w.movable(x) {
+		if !w.movable(x) {
+			return
+		}
+		if repeats(w.depends(x), around) {
 			w.move[x] = true
+		} else {
+			w.stay = append(w.stay, x)
 		}
 		return
 	case *tensor.Scan:
@@ -245,27 +318,33 @@ func (w *splitting) rewrite(x *ir.Expr) *ir.Expr {
 
 // define makes a definition of a reduction and returns the read of its element.
 func (w *splitting) define(x *ir.Expr, r *ir.Rewriter) *ir.Expr {
-	axes := make([]*ir.Axis, 0, len(w.free[x]))
-	for a := range w.depends(x) {
-		axes = append(axes, a)
+	axes := w.axesOf(x)
+	at := make([]*ir.Expr, len(axes))
+	for i, a := range axes {
+		at[i] = ir.Sub(ir.Name(a), w.ranges.spans[a].Lo)
 	}
-	sortBy(axes, w.order)
+	if m := w.known(x); m != nil {
+		return tensor.ReadOf(m.out, tensor.Edge{Kind: tensor.Inside}, at...).At(x.Pos)
+	}
 	t := &tensor.Tensor{Name: w.names.numbered(x.Ref.RefName()), Type: x.Type, Role: tensor.Temp, Pos: w.def.Place()}
 	def := &tensor.Map{Out: t, Pos: w.def.Place()}
-	at := make([]*ir.Expr, len(axes))
+	made := &madeReduction{expr: x, axes: axes, out: t}
 	own := map[ir.Ref]*ir.Expr{}
-	for i, a := range axes {
+	for _, a := range axes {
 		s := w.ranges.spans[a]
+		made.spans = append(made.spans, s)
 		fresh := &ir.Axis{Name: a.Name, Extent: a.Extent}
 		own[a] = ir.Name(fresh)
 		def.Free = append(def.Free, ir.Span{Axis: fresh, Lo: s.Lo, Hi: s.Hi})
 		t.Extents = append(t.Extents, extent(s))
-		at[i] = ir.Sub(ir.Name(a), s.Lo)
 	}
 	// The operands may hold reductions that move as well; x itself must not be replaced again.
 	def.Body = rebind(w.guardReads(rewriteInside(x, r)), own)
 	w.program.Temps = append(w.program.Temps, t)
 	w.out = append(w.out, def)
+	if _, ok := x.Ref.(*tensor.Reduction); ok {
+		w.made[w.hash(x)] = append(w.made[w.hash(x)], made)
+	}
 	return tensor.ReadOf(t, tensor.Edge{Kind: tensor.Inside}, at...).At(x.Pos)
 }
 
