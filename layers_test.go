@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"lang/std":             {},
 	"passes":               {"ir", "ir/data", "ir/device", "ir/diag", "ir/schedule", "ir/syntax", "ir/text", "ir/tensor", "ir/tile", "ir/simt"},
 	"codegen/plan":         {"codegen/cuda", "ir", "ir/diag", "ir/syntax", "ir/text", "ir/simt"},
-	"codegen/torch":        {"codegen/cuda", "codegen/plan", "codegen/source", "ir", "ir/diag", "ir/text", "ir/simt"},
+	"codegen/torch":        {"codegen/plan", "codegen/source", "ir", "ir/diag", "ir/text", "ir/simt"},
 	"codegen/source":       {"ir", "ir/simt"},
 	"codegen/cuda":         {"codegen/source", "ir", "ir/device", "ir/diag", "ir/text", "ir/simt"},
 	"codegen/go":           {"codegen/source", "ir", "ir/data", "ir/device", "ir/diag", "ir/text", "ir/simt", "runtime/simt"},

@@ -57,18 +57,31 @@ func artifactNamed(name string) *artifact {
 func irText(_ *building, _ *family, m *member) ([]byte, error) { return []byte(m.device.Text()), nil }
 
 func cudaText(_ *building, _ *family, m *member) ([]byte, error) {
-	text, err := cuda.Emit(m.device.Simt)
+	text, err := m.cuda()
 	return []byte(text), err
 }
 
-func planText(_ *building, f *family, m *member) ([]byte, error) {
-	p := plan.Of(m.device.Simt)
-	if m == f.general {
-		for _, v := range f.variants {
-			p.AddVariant(v.device.Simt)
+// cuda is the CUDA text, made once.
+func (m *member) cuda() (text string, err error) {
+	if m.text == "" {
+		m.text, err = cuda.Emit(m.device.Simt)
+	}
+	return m.text, err
+}
+
+func planText(_ *building, f *family, m *member) ([]byte, error) { return f.plan(m).JSON(), nil }
+
+// plan is the plan of a member, made once; that of the kernel for all calls lists the others.
+func (f *family) plan(m *member) *plan.Plan {
+	if m.launches == nil {
+		m.launches = plan.Of(m.device.Simt)
+		if m == f.general {
+			for _, v := range f.variants {
+				m.launches.AddVariant(v.device.Simt)
+			}
 		}
 	}
-	return p.JSON(), nil
+	return m.launches
 }
 
 // cubin is the binary for the device, made once.
@@ -76,7 +89,7 @@ func cubin(b *building, _ *family, m *member) ([]byte, error) {
 	if m.image != nil {
 		return m.image, nil
 	}
-	text, err := cuda.Emit(m.device.Simt)
+	text, err := m.cuda()
 	if err != nil {
 		return nil, err
 	}
@@ -114,28 +127,34 @@ func golang(b *building, families []*family) (file string, text []byte, err erro
 	return file, text, err
 }
 
-// python is the file of a source file for PyTorch. It holds the binaries only where they are asked for, too.
+// python is the file of a source file for PyTorch.
 func python(b *building, families []*family) (file string, text []byte, err error) {
-	code := func(f *family, m *member) (out torch.Code) {
-		out.Module = m.device.Simt
-		if b.wants("cubin") && err == nil {
-			out.Arch = b.device.FullTarget()
-			out.Image, err = cubin(b, f, m)
-		}
-		return out
-	}
 	kernels := make([]torch.Kernel, len(families))
 	for i, f := range families {
-		kernels[i].Code = code(f, f.general)
-		for _, v := range f.variants {
-			kernels[i].Variants = append(kernels[i].Variants, code(f, v))
+		for _, m := range f.all() {
+			c, err := b.code(f, m)
+			if err != nil {
+				return "", nil, err
+			}
+			if m == f.general {
+				kernels[i].Code = c
+			} else {
+				kernels[i].Variants = append(kernels[i].Variants, c)
+			}
 		}
-	}
-	if err != nil {
-		return "", nil, err
 	}
 	text, err = torch.Emit(b.path, kernels)
 	return source.Identifier(stem(b.path)) + "_gk.py", text, err
+}
+
+// code is a member as a Python file holds it: with its binary only where binaries are asked for, too.
+func (b *building) code(f *family, m *member) (out torch.Code, err error) {
+	out.Module, out.Plan = m.device.Simt, f.plan(m)
+	if out.Text, err = m.cuda(); err == nil && b.wants("cubin") {
+		out.Arch = b.device.FullTarget()
+		out.Image, err = cubin(b, f, m)
+	}
+	return out, err
 }
 
 // stem is the name of a file without its folder and what it ends in.

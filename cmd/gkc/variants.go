@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gkc-lang/gkc"
+	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/tensor"
@@ -25,7 +26,10 @@ func (f *family) all() []*member { return append([]*member{f.general}, f.variant
 type member struct {
 	name              string
 	device, processor *passes.Unit
-	image             []byte // the cubin, once it is made
+	// What is made of it for the device, once it is asked for.
+	text     string
+	launches *plan.Plan
+	image    []byte
 }
 
 func (m *member) unit(art *artifact) *passes.Unit {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gkc-lang/gkc/codegen/source"
+	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/simt"
 )
@@ -64,8 +65,9 @@ type Argument struct {
 
 // Arguments lists the arguments of a kernel's device function: the host values that its body uses, buffers, tensor maps, and the
 // failure record if it checks anything.
-func Arguments(k *simt.Kernel) (out []Argument) {
-	used := usedIn(k.Body)
+func Arguments(k *simt.Kernel) []Argument { return arguments(k, usedIn(k.Body)) }
+
+func arguments(k *simt.Kernel, used map[ir.Ref]bool) (out []Argument) {
 	for _, v := range k.Params {
 		if used[v] {
 			out = append(out, Argument{Scalar: v})

@@ -109,7 +109,7 @@ func (p *printer) kernel(entry string) {
 
 func (p *printer) parameters() []string {
 	var out []string
-	for _, a := range Arguments(p.k) {
+	for _, a := range arguments(p.k, p.used) {
 		switch {
 		case a.Scalar != nil:
 			out = append(out, fmt.Sprintf("const %s %s", typeOf(a.Scalar.Type), p.ref(a.Scalar)))

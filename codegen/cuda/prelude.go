@@ -24,7 +24,6 @@ type helper struct {
 
 // The prelude is read when the first kernel is emitted: most commands emit none.
 var (
-	identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`) })
 	declares   = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^(?:#define\s+(\w+)|typedef[^;]*?(\w+);|(?:template <[^>]*>\s*)?struct (?:\w+\(.*\) )?(\w+)|(?:template <[^\n]*>\s*)?(?:DEV|GKC_\w+) [^(;=]*?(\w+)\()`)
 	})
@@ -48,13 +47,30 @@ func readPrelude(text string) []*helper {
 		if len(h.names) == 0 {
 			panic(fmt.Sprintf("cuda: a paragraph of the prelude declares nothing:\n%s", h.text))
 		}
-		for _, w := range identifier().FindAllString(h.text, -1) {
-			h.uses[w] = true
-		}
+		words(h.text, h.uses)
 		out = append(out, h)
 	}
 	return out
 }
+
+// words puts the identifiers of a text into a set.
+func words(text string, set map[string]bool) {
+	for i := 0; i < len(text); {
+		if !isLetter(text[i]) {
+			i++
+			continue
+		}
+		from := i
+		for i < len(text) && (isLetter(text[i]) || text[i] >= '0' && text[i] <= '9') {
+			i++
+		}
+		if w := text[from:i]; !set[w] {
+			set[w] = true
+		}
+	}
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 
 // isComment tells headings.
 func isComment(text string) bool {
@@ -64,9 +80,7 @@ func isComment(text string) bool {
 // preludeFor is the part of the prelude that a text needs.
 func preludeFor(text string) string {
 	wanted := map[string]bool{}
-	for _, w := range identifier().FindAllString(text, -1) {
-		wanted[w] = true
-	}
+	words(text, wanted)
 	var parts []string
 	all := prelude()
 	for i := len(all) - 1; i >= 0; i-- { // a paragraph uses only what is above it

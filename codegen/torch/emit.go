@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gkc-lang/gkc/codegen/cuda"
+	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/codegen/source"
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/diag"
@@ -31,9 +31,11 @@ type Kernel struct {
 	Variants []Code // for some sizes only, which are fixed in them; the first that fits runs, or else Code
 }
 
-// Code is a compiled kernel.
+// Code is a compiled kernel: a module, and what codegen/cuda and codegen/plan make of it.
 type Code struct {
 	Module *simt.Module
+	Text   string
+	Plan   *plan.Plan
 	Image  []byte // the binary, if the file is to hold it
 	Arch   string // of the binary
 }
@@ -117,7 +119,7 @@ func (p *printer) kernel(k Kernel, public string, names *source.Names) {
 	for _, c := range append(slices.Clone(k.Variants), k.Code) {
 		name := names.New("run_" + c.Module.Name)
 		p.program(c, "_"+name+"_program")
-		newLaunches(p, c.Module).function("_"+name, "_"+name+"_program")
+		newLaunches(p, c).function("_"+name, "_"+name+"_program")
 		runs = append(runs, "_"+name)
 	}
 	p.line("")
@@ -139,24 +141,19 @@ func (p *printer) kernel(k Kernel, public string, names *source.Names) {
 
 // program prints the source of a kernel and what its functions need.
 func (p *printer) program(c Code, name string) {
-	text, err := cuda.Emit(c.Module)
-	if err != nil {
-		panic(err)
-	}
 	needs := "sm_50"
 	var functions []string
-	for i, entry := range cuda.Entries(c.Module) {
-		k := c.Module.Kernels[i]
-		if k.For != "" && targetNumber(k.For) > targetNumber(needs) {
-			needs = k.For
+	for _, l := range c.Plan.Launches {
+		if l.For != "" && targetNumber(l.For) > targetNumber(needs) {
+			needs = l.For
 		}
-		functions = append(functions, fmt.Sprintf("%s: %d", quote(entry), k.Launch.SharedBytes))
+		functions = append(functions, fmt.Sprintf("%s: %d", quote(l.Entry), l.Shared))
 	}
 	p.line("")
 	p.line("")
 	p.line("%s = _Program(", name)
 	p.line("    %s,", quote(c.Module.Name))
-	p.line("    %s,", block(text))
+	p.line("    %s,", block(c.Text))
 	p.line("    %s,", quote(needs))
 	p.line("    {%s},", strings.Join(functions, ", "))
 	if c.Image != nil {

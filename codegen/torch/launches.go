@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gkc-lang/gkc/codegen/cuda"
 	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/codegen/source"
 	"github.com/gkc-lang/gkc/ir"
@@ -15,11 +14,12 @@ import (
 type launches struct {
 	*printer
 	m     *simt.Module
+	plan  *plan.Plan
 	names *source.Names
 }
 
-func newLaunches(p *printer, m *simt.Module) *launches {
-	return &launches{p, m, source.NewNames(reserved...)}
+func newLaunches(p *printer, c Code) *launches {
+	return &launches{p, c.Module, c.Plan, source.NewNames(reserved...)}
 }
 
 func (l *launches) function(name, program string) {
@@ -45,16 +45,15 @@ func (l *launches) function(name, program string) {
 			l.line("    %s = c.empty(%s, %s, %s%s)", l.names.Of(a, a.Name), quote(a.CallerName()), quote(a.Type.String()), tuple(l.exprs(a.Extents)), zeroed(a))
 		}
 	}
-	p := plan.Of(l.m)
-	failing := failures(p)
+	failing := failures(l.plan)
 	if failing {
-		l.line("    c.records = c.empty(\"\", \"u8\", (%d,), zero=True)", record*len(p.Launches))
+		l.line("    c.records = c.empty(\"\", \"u8\", (%d,), zero=True)", record*len(l.plan.Launches))
 	}
 	for i, k := range l.m.Kernels {
-		l.launch(i, k, p.Launches[i].Entry, program)
+		l.launch(i, k, program)
 	}
 	if failing {
-		l.line("    c.check(%s, %s)", tuple(l.checked(p)), tuple(l.sites()))
+		l.line("    c.check(%s, %s)", tuple(l.checked()), tuple(l.sites()))
 	}
 	l.results()
 }
@@ -81,37 +80,51 @@ func failures(p *plan.Plan) bool {
 }
 
 // launch prints the launch of a kernel, with a scope of its own for its host values.
-func (l *launches) launch(number int, k *simt.Kernel, entry, program string) {
+func (l *launches) launch(number int, k *simt.Kernel, program string) {
 	if len(k.Maps) > 0 || k.Launch.Cluster > 1 {
 		cannot(ir.True.Pos, "kernel %s uses tensor maps or clusters, which the launcher does not encode", k.Name)
 	}
+	planned := &l.plan.Launches[number]
 	names := l.names.Inner()
-	for _, v := range k.Params {
+	values := map[string]string{} // as arguments, by their names in the plan
+	for i, v := range k.Params {
 		value := host(l.printer, "    ", names, v.Expr)[0]
-		l.line("    %s = %s", names.Of(v, v.Name), value)
+		id := names.Of(v, v.Name)
+		l.line("    %s = %s", id, value)
+		values[planned.Values[i].Name] = fmt.Sprintf("_value(%s, %s)", id, quote(v.Type.String()))
 	}
 	grid := host(l.printer, "    ", names, k.Launch.Grid)[0]
 	var args []string
-	for _, a := range cuda.Arguments(k) {
+	for _, a := range planned.Args {
 		switch {
-		case a.Scalar != nil:
-			args = append(args, fmt.Sprintf("_value(%s, %s)", names.Of(a.Scalar, a.Scalar.Name), quote(a.Scalar.Type.String())))
-		case a.Buffer != nil:
-			args = append(args, l.names.Of(a.Buffer.Array, a.Buffer.Array.Name))
-		default:
+		case a.Failure:
 			args = append(args, "None")
+		case a.Value != "":
+			args = append(args, values[a.Value])
+		default:
+			args = append(args, l.array(a.Array))
 		}
 	}
-	l.line("    c.launch(%s, %d, %s, %s, %d, %d, [%s])", program, number, quote(entry), grid, k.Launch.Threads, k.Launch.SharedBytes, strings.Join(args, ", "))
+	l.line("    c.launch(%s, %d, %s, %s, %d, %d, [%s])", program, number, quote(planned.Entry), grid, planned.Threads, planned.Shared, strings.Join(args, ", "))
+}
+
+// array is the variable that holds an array.
+func (l *launches) array(name string) string {
+	for _, a := range l.m.Arrays {
+		if a.Name == name {
+			return l.names.Of(a, name)
+		}
+	}
+	panic("torch: the plan passes the unknown array " + name)
 }
 
 // checked are, for every launch, its kernel and whose elements its checks count.
-func (l *launches) checked(p *plan.Plan) (out []string) {
+func (l *launches) checked() (out []string) {
 	arrays := map[string]*simt.Array{}
 	for _, a := range l.m.Arrays {
 		arrays[a.Name] = a
 	}
-	for _, launch := range p.Launches {
+	for _, launch := range l.plan.Launches {
 		var of []string
 		for _, c := range launch.Checks {
 			if a := arrays[c.Of]; a != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/codegen/cuda"
+	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/codegen/torch"
 	"github.com/gkc-lang/gkc/internal/golden"
 	"github.com/gkc-lang/gkc/ir"
@@ -36,7 +38,13 @@ func rows(t *testing.T) torch.Kernel {
 	text := read(t, "testdata/rows.simt")
 	variant := module(t, strings.Replace(text, "size N: i64", "size N: i64 fixed 16", 1))
 	variant.Name = "rows__N16"
-	return torch.Kernel{Code: torch.Code{Module: module(t, text)}, Variants: []torch.Code{{Module: variant}}}
+	return torch.Kernel{Code: code(t, module(t, text)), Variants: []torch.Code{code(t, variant)}}
+}
+
+func code(t *testing.T, m *simt.Module) torch.Code {
+	text, err := cuda.Emit(m)
+	require.NoError(t, err)
+	return torch.Code{Module: m, Text: text, Plan: plan.Of(m)}
 }
 
 func emit(t *testing.T, kernels ...torch.Kernel) string {
@@ -69,7 +77,7 @@ func TestRefuses(t *testing.T) {
 		"tensor maps or clusters": "simt k\nresult y: f32[1]\nkernel y for sm_90 {\n  launch grid 2 threads 32 cluster 2\n  global y: f32 = y\n  store y[0] <- 1.0\n}\n",
 		"a scalar s of type f8":   "simt k\nscalar s: f8e4m3\nresult y: f32[1]\nkernel y {\n  launch grid 2 threads 32\n  global y: f32 = y\n  store y[0] <- 1.0\n}\n",
 	} {
-		_, err := torch.Emit("k.gk", []torch.Kernel{{Code: torch.Code{Module: module(t, text)}}})
+		_, err := torch.Emit("k.gk", []torch.Kernel{{Code: code(t, module(t, text))}})
 		assert.ErrorContains(t, err, want)
 	}
 }
@@ -98,7 +106,7 @@ func TestNames(t *testing.T) {
 	if err != nil { // IR text need not take all of them
 		m = module(t, strings.NewReplacer(`"lambda"`, "lambda", `"def"`, "def").Replace(text))
 	}
-	out := emit(t, torch.Kernel{Code: torch.Code{Module: m}})
+	out := emit(t, torch.Kernel{Code: code(t, m)})
 	compiles(t, out)
 	assert.Contains(t, out, "def lambda_2(c_2=1.0, *, torch_2):")
 }
