@@ -13,7 +13,7 @@ type blockMaker struct {
 	def    *tensor.Map
 	sched  schedule.Choice
 	places map[*ir.Axis]*ir.Expr // of the definition's axes, counted from 0
-	facts  *ir.Facts
+	facts  *ir.Facts             // of the launch
 	grid   []ir.Span
 }
 
@@ -60,11 +60,9 @@ func (b *blockMaker) cutAlong(at *ir.Axis, name string, spans fused) *tileAxis {
 	if a.count.IsInt(1) {
 		number = ir.Name(a.at)
 	}
-	b.facts.Bind(ir.Span{Axis: a.block, Lo: ir.Int64(0), Hi: a.count})
-	b.facts.Bind(ir.Span{Axis: a.at, Lo: ir.Int64(0), Hi: n})
 	delete(b.inside, a.at)
-	if inside := ir.Lt(number, total); !b.facts.Holds(inside) {
-		b.inside[a.at] = inside
+	if size, _ := n.IntValue(); b.facts.Multiple(total)%size != 0 {
+		b.inside[a.at] = ir.Lt(number, total)
 	}
 	for i, p := range spans.places(number) {
 		b.place(spans[i], p)

@@ -41,7 +41,6 @@ func (of *contraction) kernel(m *moduleMaker, d *tensor.Map, sched schedule.Choi
 	for _, s := range of.batch {
 		a := &ir.Axis{Name: c.kernel.fresh(s.Axis.Name)}
 		c.grid = append(c.grid, ir.Span{Axis: a, Lo: ir.Int64(0), Hi: extent(s)})
-		c.facts.Bind(c.grid[len(c.grid)-1])
 		c.place(s, ir.Name(a))
 	}
 	c.m, c.n = c.cut("m", sched.Of("m", 1), of.m), c.cut("n", sched.Of("n", 1), of.n)
@@ -74,9 +73,7 @@ func sameSpans(a, b fused) bool {
 
 // loop computes sums over the same axes.
 func (c *contractionMaker) loop(sums []*sumOf) {
-	mark := c.facts.Mark()
 	k := c.cut("k", c.sched.Of("k", 1), sums[0].over)
-	c.facts.Release(mark)
 	loop := &tile.Loop{Head: tile.Head{Pos: sums[0].expr.Pos}, Kind: tile.Serial, Over: []ir.Span{{Axis: k.block, Lo: ir.Int64(0), Hi: k.count}}}
 	for _, s := range sums {
 		in, out := c.tile("acc", s.expr.Type), c.tile("acc", s.expr.Type)

@@ -142,7 +142,6 @@ func (b *rowMaker) along(cols fused, pos diag.Pos, f func(col *tileAxis), carry 
 		f(col)
 		return
 	}
-	mark := b.facts.Mark()
 	if b.col == nil {
 		b.col = b.axis("c", b.choice.cols)
 	}
@@ -152,7 +151,6 @@ func (b *rowMaker) along(cols fused, pos diag.Pos, f func(col *tileAxis), carry 
 		f(col)
 		return
 	}
-	b.facts.Release(mark)
 	span := ir.Span{Axis: col.block, Lo: ir.Int64(0), Hi: col.count}
 	if b.part != nil {
 		border := func(z *ir.Expr) *ir.Expr { return ir.Div(ir.Mul(z, col.count), ir.Int64(int64(b.choice.split))) }
