@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/tile"
 	"github.com/gkc-lang/gkc/passes"
@@ -24,11 +25,12 @@ type product struct {
 	tensor         int
 	trips          int // along k
 	stages         int
-	mma            bool // whether matrix operations are expected
+	mma            bool   // whether matrix operations are expected
+	by             string // the matrix operation, where it is not left to pick_atoms
 }
 
 func (p product) String() string {
-	return fmt.Sprintf("%s*%s+%s %dx%dx%d warps %dx%d flip %v,%v tensor %d stages %d", p.a, p.b, p.acc, p.m, p.n, p.k, p.warpsM, p.warpsN, p.flipA, p.flipB, p.tensor, p.stages)
+	return fmt.Sprintf("%s*%s+%s %s %dx%dx%d warps %dx%d flip %v,%v tensor %d stages %d", p.a, p.b, p.acc, p.by, p.m, p.n, p.k, p.warpsM, p.warpsN, p.flipA, p.flipB, p.tensor, p.stages)
 }
 
 // text is the kernel, on a problem that ends within a block along m and n.
@@ -68,7 +70,7 @@ kernel product {
     loop km in 0..%d %s carry (acc[mi, ni]: %s = %s -> sum) {
       a[%s]: %s shared = load async A[%s] where mm * %d + mi < %d else %s
       b[%s]: %s shared = load async B[%s] where nm * %d + ni < %d else %s
-      d[mi, ni]: %s = dot a, b over ki into acc
+      d[mi, ni]: %s = dot a, b over ki into acc %s
       next acc = d
     }
     store[mi, ni] C[mm * %d + mi, nm * %d + ni] <- sum where mm * %d + mi < %d && nm * %d + ni < %d
@@ -76,7 +78,7 @@ kernel product {
 }
 `, p.a, sizeA, p.b, sizeB, p.acc, p.m*3/2, p.n*3/2, p.warpsM, p.warpsN, p.tensor, 32*p.warpsM*p.warpsN, p.m, p.n, p.k,
 		p.trips, map[bool]string{true: fmt.Sprintf("stages %d", p.stages)}[p.stages > 1], p.acc, typed(p.acc),
-		tileA, p.a, atA, p.m, p.m*3/2, typed(p.a), tileB, p.b, atB, p.n, p.n*3/2, typed(p.b), p.acc,
+		tileA, p.a, atA, p.m, p.m*3/2, typed(p.a), tileB, p.b, atB, p.n, p.n*3/2, typed(p.b), p.acc, map[bool]string{true: "by " + p.by}[p.by != ""],
 		p.m, p.n, p.m, p.m*3/2, p.n, p.n*3/2)
 }
 
@@ -101,6 +103,11 @@ func products() (out []product) {
 				if p.flipA, p.flipB = order&1 != 0, order&2 != 0; i < 2 || order == (i+j)%4 {
 					out = append(out, p)
 				}
+				if p.a == "f32" && p.m >= 16 && (i < 2 || order == (i+j)%4) {
+					p.by, p.mma = fmt.Sprintf("mma.m16n8k%d.f32.tf32", 4<<(i%2)), true
+					out = append(out, p)
+					p.by, p.mma = "", false
+				}
 			}
 		}
 	}
@@ -121,6 +128,13 @@ func TestDots(t *testing.T) {
 			require.Zero(t, passes.PlaceDots(u.Tile.Kernels[0]), "conflicts\n%s", u.Text())
 			require.NoError(t, passes.Run(u, passes.Options{Only: []string{"map_threads"}, Verify: true}))
 			call := drawCall(t, m.Signature(), rand.New(rand.NewPCG(uint64(n), 1)), 1)
+			if p.by != "" { // numbers that tf32 has
+				for _, a := range call.Inputs {
+					for i := range a.Len() {
+						a.Set(i, ir.FloatConst(ir.RoundTo(ir.BF16.Elem, a.Float(i))))
+					}
+				}
+			}
 			want, err := tile.Eval(context.Background(), m, call)
 			require.NoError(t, err)
 			got := simulated(t, u, call, sim.Options{Moment: sim.Moment(n % 3), Seed: uint64(n)})

@@ -215,7 +215,7 @@ func (f *dotForm) byMatrix(of *tile.Value, inner *ir.Axis) bool {
 	if inner != f.k {
 		size = f.part(inner)
 	}
-	return size*bytes >= vectorBytes && (bytes == 2 || bytes == 1 && inner == f.k)
+	return size*bytes >= vectorBytes && (bytes == 2 || bytes <= 4 && inner == f.k)
 }
 
 // rowsOf are the elements of an operand along its other axis that one operation takes.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/simt"
 )
 
@@ -128,11 +129,25 @@ func (p *printer) matrixLoad(s *simt.Load, at, first string) {
 	if s.Form == simt.MatrixTrans {
 		name = "ldmatrix_trans"
 	}
-	args := []string{fmt.Sprintf("shared_address(%s)", p.pointer(s.From, at))}
-	for i := range s.To.Len {
-		args = append(args, p.slot(s.To, first, i))
+	slots := make([]string, s.To.Len)
+	for i := range slots {
+		slots[i] = p.slot(s.To, first, i)
 	}
-	p.line("%s(%s);", name, strings.Join(args, ", "))
+	words := slots
+	numbers := s.To.Reg.Type == ir.F32 // blocks move words of bits
+	if numbers {
+		words = make([]string, s.To.Len)
+		for i := range words {
+			words[i] = p.names.New("w")
+		}
+		p.line("u32 %s;", strings.Join(words, ", "))
+	}
+	p.line("%s(%s);", name, strings.Join(append([]string{fmt.Sprintf("shared_address(%s)", p.pointer(s.From, at))}, words...), ", "))
+	for i, w := range words {
+		if numbers {
+			p.line("%s = f32_of_bits(%s);", slots[i], w)
+		}
+	}
 }
 
 func (p *printer) matrixStore(s *simt.Store, at string, values []string) {
@@ -140,6 +155,12 @@ func (p *printer) matrixStore(s *simt.Store, at string, values []string) {
 	if s.Form == simt.MatrixTrans {
 		name = "stmatrix_trans"
 	}
-	args := append([]string{fmt.Sprintf("shared_address(%s)", p.pointer(s.To, at))}, values...)
+	args := []string{fmt.Sprintf("shared_address(%s)", p.pointer(s.To, at))}
+	for _, x := range values {
+		if s.From[0].Type == ir.F32 {
+			x = fmt.Sprintf("bits_f32(%s)", x)
+		}
+		args = append(args, x)
+	}
 	p.line("%s(%s);", name, strings.Join(args, ", "))
 }

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"encoding/binary"
-
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/simt"
 )
@@ -62,7 +60,7 @@ func (c *compiler) loadMatrix(s *simt.Load) {
 	if !ok {
 		return
 	}
-	trans := s.Form == simt.MatrixTrans
+	trans, form := s.Form == simt.MatrixTrans, formatOf(to.t)
 	c.emit(ir.CostShared, func(w *warp) {
 		w.wholeWarp("a matrix load")
 		rows, ok := m.matrixRows(w, to.n)
@@ -76,9 +74,10 @@ func (c *compiler) loadMatrix(s *simt.Load) {
 		for k := range to.n {
 			for lane := range 32 {
 				lo, hi := blockPlaces(lane, trans)
-				x := uint32(binary.LittleEndian.Uint16(sh.data[rows[8*k+lo.row]+2*lo.col:])) |
-					uint32(binary.LittleEndian.Uint16(sh.data[rows[8*k+hi.row]+2*hi.col:]))<<16
-				w.r[to.slot+k][lane] = ir.Const{Bits: uint64(x)}
+				var word [4]byte
+				copy(word[:2], sh.data[rows[8*k+lo.row]+2*lo.col:])
+				copy(word[2:], sh.data[rows[8*k+hi.row]+2*hi.col:])
+				w.r[to.slot+k][lane] = form.read(word[:])
 			}
 		}
 		to.assigned(w)
@@ -107,7 +106,7 @@ func (c *compiler) storeMatrix(s *simt.Store) {
 	for k, e := range s.From {
 		from[k] = c.expr(e)
 	}
-	trans := s.Form == simt.MatrixTrans
+	trans, form := s.Form == simt.MatrixTrans, formatOf(s.From[0].Type)
 	c.emit(ir.CostShared, func(w *warp) {
 		w.wholeWarp("a matrix store")
 		rows, ok := m.matrixRows(w, n)
@@ -121,8 +120,10 @@ func (c *compiler) storeMatrix(s *simt.Store) {
 		for k := range n {
 			for lane, x := range from[k].of(w) {
 				lo, hi := blockPlaces(lane, trans)
-				binary.LittleEndian.PutUint16(sh.data[rows[8*k+lo.row]+2*lo.col:], uint16(x.Bits))
-				binary.LittleEndian.PutUint16(sh.data[rows[8*k+hi.row]+2*hi.col:], uint16(x.Bits>>16))
+				var word [4]byte
+				form.write(word[:], x)
+				copy(sh.data[rows[8*k+lo.row]+2*lo.col:], word[:2])
+				copy(sh.data[rows[8*k+hi.row]+2*hi.col:], word[2:])
 			}
 		}
 	})
