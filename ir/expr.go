@@ -247,6 +247,9 @@ func (r *Rewriter) Rewrite(e *Expr) *Expr {
 		return out
 	}
 	out := r.rewrite(e)
+	if out == e && len(e.Args) == 0 {
+		return out // it costs less to see that it stays than to remember it
+	}
 	if r.memo == nil {
 		r.memo = map[*Expr]*Expr{}
 	}

@@ -114,13 +114,13 @@ func (d *dead) uses(s simt.Stmt) {
 
 // mark notes the registers that an expression reads, but for parts that were seen before.
 func mark(e *ir.Expr, seen map[*ir.Expr]bool, regs map[*simt.Reg]bool) {
-	if seen[e] {
-		return
-	}
-	seen[e] = true
 	if r, ok := e.Ref.(*simt.Reg); ok {
 		regs[r] = true
 	}
+	if len(e.Args) == 0 || seen[e] {
+		return
+	}
+	seen[e] = true
 	for _, a := range e.Args {
 		mark(a, seen, regs)
 	}

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/gkc-lang/gkc/codegen/cuda"
 	"github.com/gkc-lang/gkc/codegen/go"
@@ -21,7 +22,7 @@ type artifact struct {
 	name      string
 	level     passes.Level
 	suffix    string
-	text      func(b *building, f *family, m *member) ([]byte, error)
+	text      func(b *building, m *member) ([]byte, error)
 	whole     func(b *building, families []*family) (file string, text []byte, err error)
 	processor bool // of the kernel for the processor, not for the device
 }
@@ -54,9 +55,9 @@ func artifactNamed(name string) *artifact {
 	return nil
 }
 
-func irText(_ *building, _ *family, m *member) ([]byte, error) { return []byte(m.device.Text()), nil }
+func irText(_ *building, m *member) ([]byte, error) { return []byte(m.device.Text()), nil }
 
-func cudaText(_ *building, _ *family, m *member) ([]byte, error) {
+func cudaText(_ *building, m *member) ([]byte, error) {
 	text, err := m.cuda()
 	return []byte(text), err
 }
@@ -69,23 +70,21 @@ func (m *member) cuda() (text string, err error) {
 	return m.text, err
 }
 
-func planText(_ *building, f *family, m *member) ([]byte, error) { return f.plan(m).JSON(), nil }
+func planText(_ *building, m *member) ([]byte, error) { return m.plan().JSON(), nil }
 
 // plan is the plan of a member, made once; that of the kernel for all calls lists the others.
-func (f *family) plan(m *member) *plan.Plan {
+func (m *member) plan() *plan.Plan {
 	if m.launches == nil {
 		m.launches = plan.Of(m.device.Simt)
-		if m == f.general {
-			for _, v := range f.variants {
-				m.launches.AddVariant(v.device.Simt)
-			}
+		for _, v := range m.variants {
+			m.launches.AddVariant(v.device.Simt)
 		}
 	}
 	return m.launches
 }
 
 // cubin is the binary for the device, made once.
-func cubin(b *building, _ *family, m *member) ([]byte, error) {
+func cubin(b *building, m *member) ([]byte, error) {
 	if m.image != nil {
 		return m.image, nil
 	}
@@ -119,7 +118,7 @@ func golang(b *building, families []*family) (file string, text []byte, err erro
 	kernels := make([]gogen.Kernel, len(families))
 	for i, f := range families {
 		kernels[i] = gogen.Kernel{Module: f.general.processor.Simt}
-		for _, v := range f.variants {
+		for _, v := range f.variants() {
 			kernels[i].Variants = append(kernels[i].Variants, v.processor.Simt)
 		}
 	}
@@ -127,32 +126,37 @@ func golang(b *building, families []*family) (file string, text []byte, err erro
 	return file, text, err
 }
 
-// python is the file of a source file for PyTorch.
+// python is the file of a source file for PyTorch. It holds binaries only where they are asked for, too.
 func python(b *building, families []*family) (file string, text []byte, err error) {
 	kernels := make([]torch.Kernel, len(families))
 	for i, f := range families {
-		for _, m := range f.all() {
-			c, err := b.code(f, m)
-			if err != nil {
-				return "", nil, err
-			}
-			if m == f.general {
-				kernels[i].Code = c
-			} else {
-				kernels[i].Variants = append(kernels[i].Variants, c)
-			}
+		code := map[*member]torch.Code{}
+		var mu sync.Mutex
+		err := together(f.all(), func(m *member) error {
+			c, err := b.code(m)
+			mu.Lock()
+			defer mu.Unlock()
+			code[m] = c
+			return err
+		})
+		if err != nil {
+			return "", nil, err
+		}
+		kernels[i].Code = code[f.general]
+		for _, v := range f.variants() {
+			kernels[i].Variants = append(kernels[i].Variants, code[v])
 		}
 	}
 	text, err = torch.Emit(b.path, kernels)
 	return source.Identifier(stem(b.path)) + "_gk.py", text, err
 }
 
-// code is a member as a Python file holds it: with its binary only where binaries are asked for, too.
-func (b *building) code(f *family, m *member) (out torch.Code, err error) {
-	out.Module, out.Plan = m.device.Simt, f.plan(m)
+// code is a member as a Python file holds it.
+func (b *building) code(m *member) (out torch.Code, err error) {
+	out.Module, out.Plan = m.device.Simt, m.plan()
 	if out.Text, err = m.cuda(); err == nil && b.wants("cubin") {
 		out.Arch = b.device.FullTarget()
-		out.Image, err = cubin(b, f, m)
+		out.Image, err = cubin(b, m)
 	}
 	return out, err
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/internal/atomicfile"
@@ -30,6 +34,7 @@ type buildCmd struct {
 
 // Run compiles files.
 func (c *buildCmd) Run(a *app) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(lazyGC)) // a build is short, and small
 	sets, err := c.sets()
 	if err != nil {
 		return err
@@ -76,6 +81,8 @@ func (c *buildCmd) forDevice() error {
 	}
 	return nil
 }
+
+const lazyGC = 400
 
 func (c *buildCmd) wants(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(c.Emit, n) })
@@ -144,38 +151,65 @@ func (b *building) obeyed(families []*family) error {
 
 // artifact writes a row of the table.
 func (b *building) artifact(art *artifact, families []*family) error {
+	var all []*member
 	for _, f := range families {
-		for _, m := range f.all() {
-			if err := b.lower(m.unit(art), art.level); err != nil {
-				return err
-			}
-		}
+		all = append(all, f.all()...)
+	}
+	if err := together(all, func(m *member) error { return b.lower(m.unit(art), art.level) }); err != nil {
+		return err
 	}
 	if err := b.obeyed(families); err != nil {
 		return err
 	}
-	if art.whole != nil {
-		if len(families) == 0 {
-			return nil
-		}
-		name, text, err := art.whole(b, families)
-		if err != nil {
-			return err
-		}
-		return b.write(filepath.Join(b.dir, name), text)
+	if art.whole == nil {
+		return b.files(art, all)
 	}
-	for _, f := range families {
-		for _, m := range f.all() {
-			text, err := art.text(b, f, m)
-			if err != nil {
-				return err
-			}
-			if err := b.write(filepath.Join(b.dir, m.name+art.suffix), text); err != nil {
-				return err
-			}
+	if len(families) == 0 {
+		return nil
+	}
+	name, text, err := art.whole(b, families)
+	if err != nil {
+		return err
+	}
+	return b.write(filepath.Join(b.dir, name), text)
+}
+
+// files writes a file for each member.
+func (b *building) files(art *artifact, all []*member) error {
+	texts := map[*member][]byte{}
+	var mu sync.Mutex
+	err := together(all, func(m *member) error {
+		text, err := art.text(b, m)
+		mu.Lock()
+		defer mu.Unlock()
+		texts[m] = text
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if err := b.write(filepath.Join(b.dir, m.name+art.suffix), texts[m]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// together does something for all members at the same time. The error is that of the first that has one.
+func together(all []*member, do func(*member) error) error {
+	errs := make([]error, len(all))
+	var wait sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, m := range all {
+		room <- struct{}{}
+		wait.Go(func() {
+			errs[i] = do(m)
+			<-room
+		})
+	}
+	wait.Wait()
+	return cmp.Or(errs...)
 }
 
 func (b *building) lower(u *passes.Unit, to passes.Level) error {

@@ -15,17 +15,17 @@ import (
 )
 
 // family is a kernel for all calls, and its variants for calls with some sizes.
-type family struct {
-	general  *member
-	variants []*member
-}
+type family struct{ general *member }
 
-func (f *family) all() []*member { return append([]*member{f.general}, f.variants...) }
+func (f *family) variants() []*member { return f.general.variants }
+
+func (f *family) all() []*member { return append([]*member{f.general}, f.variants()...) }
 
 // member is one of a family on its way down: for the device, and for the processor.
 type member struct {
 	name              string
 	device, processor *passes.Unit
+	variants          []*member // of the kernel for all calls
 	// What is made of it for the device, once it is asked for.
 	text     string
 	launches *plan.Plan
@@ -119,7 +119,7 @@ func (b *building) family(k *gkc.Kernel, src string) (*family, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.variants = append(f.variants, m)
+		general.variants = append(general.variants, m)
 	}
 	return f, nil
 }

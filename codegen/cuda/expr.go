@@ -122,7 +122,17 @@ func modular(n int64, t string) piece {
 	return piece{source.Atom(strconv.FormatInt(n, 10) + suffix(t)), true}
 }
 
-func suffix(t string) string { return map[string]string{"u32": "u", "u64": "ull", "i64": "ll"}[t] }
+func suffix(t string) string {
+	switch t {
+	case "u32":
+		return "u"
+	case "u64":
+		return "ull"
+	case "i64":
+		return "ll"
+	}
+	return ""
+}
 
 func constantText(e *ir.Expr) source.Text {
 	switch s := constant(e); {

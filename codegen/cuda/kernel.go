@@ -17,13 +17,15 @@ type printer struct {
 	exprs  exprs
 	unpack *ir.Rewriter
 	used   map[ir.Ref]bool
+	words  bool // it has packed words
 	indent int
 	// helpers are functions that were made for this file, by name.
 	helpers map[string]string
 }
 
 func newPrinter(k *simt.Kernel, names *source.Names, helpers map[string]string) *printer {
-	p := &printer{k: k, names: names, unpack: source.Elementwise(hasWord), used: usedIn(k.Body), helpers: helpers}
+	use := usageOf(k.Body)
+	p := &printer{k: k, names: names, unpack: source.Elementwise(hasWord), used: use.refs, words: use.words, helpers: helpers}
 	p.exprs = exprs{ref: p.ref, mask: warpMask(k), temps: map[*ir.Expr]string{}}
 	return p
 }
@@ -43,40 +45,49 @@ func warpMask(k *simt.Kernel) string {
 }
 
 // usedIn are the things that statements read.
-func usedIn(body []simt.Stmt) map[ir.Ref]bool {
-	used := map[ir.Ref]bool{}
+func usedIn(body []simt.Stmt) map[ir.Ref]bool { return usageOf(body).refs }
+
+// usage is what statements have to do with.
+type usage struct {
+	refs  map[ir.Ref]bool // that they read
+	words bool            // packed ones
+	seen  map[*ir.Expr]bool
+}
+
+func usageOf(body []simt.Stmt) *usage {
+	u := &usage{refs: map[ir.Ref]bool{}, seen: map[*ir.Expr]bool{}}
 	simt.Walk(body, func(s simt.Stmt) {
 		switch s := s.(type) {
 		case *simt.Mma:
-			used[s.D.Reg] = true
+			u.refs[s.D.Reg] = true
 			for _, o := range []simt.Operand{s.A, s.B} {
 				if o.Slice != nil {
-					used[o.Slice.Reg] = true
+					u.refs[o.Slice.Reg] = true
 				}
 			}
 		case *simt.Load: // what is loaded in an order, or by a warp together, is loaded also where nobody reads it
 			if s.Order != simt.Plain || s.Form != simt.One && s.Form != simt.Vec {
-				used[s.To.Reg] = true
+				u.refs[s.To.Reg] = true
 			}
 		}
+		for _, e := range simt.Exprs(s) {
+			u.mark(e)
+		}
 	})
-	seen := map[*ir.Expr]bool{}
-	for _, e := range simt.ExprsOf(body) {
-		mark(e, seen, used)
-	}
-	return used
+	return u
 }
 
-func mark(e *ir.Expr, seen map[*ir.Expr]bool, used map[ir.Ref]bool) {
-	if seen[e] {
+func (u *usage) mark(e *ir.Expr) {
+	u.words = u.words || e.Type.IsPacked()
+	if e.Ref != nil {
+		u.refs[e.Ref] = true
+	}
+	if len(e.Args) == 0 || u.seen[e] {
 		return
 	}
-	seen[e] = true
-	if e.Ref != nil {
-		used[e.Ref] = true
-	}
+	u.seen[e] = true
 	for _, a := range e.Args {
-		mark(a, seen, used)
+		u.mark(a)
 	}
 }
 
@@ -139,7 +150,10 @@ var builtins = []struct {
 
 // frame declares what the body uses of the machine, and the shared buffers.
 func (p *printer) frame() {
-	common := usedIn(withoutArms(p.k.Body))
+	common := p.used
+	if body := withoutArms(p.k.Body); len(body) < len(p.k.Body) {
+		common = usedIn(body)
+	}
 	for _, b := range builtins {
 		if p.used[b.ref] && (common[b.ref] || b.ref != simt.Warp && b.ref != simt.Group) { // the arms have their own
 			p.line("const i32 %s = %s;", p.names.Of(b.ref, b.ref.Name), b.value)
@@ -168,11 +182,19 @@ func withoutArms(body []simt.Stmt) (out []simt.Stmt) {
 
 func (p *printer) ref(r ir.Ref) string { return p.names.Of(r, r.RefName()) }
 
+// elementwise is an expression without arithmetic on words that the machine does not have. Most kernels have no words.
+func (p *printer) elementwise(e *ir.Expr) *ir.Expr {
+	if !p.words {
+		return e
+	}
+	return p.unpack.Rewrite(e)
+}
+
 // values writes expressions as they are assigned or passed, after lines for what they share.
 func (p *printer) values(list ...*ir.Expr) []string {
 	flat := make([]*ir.Expr, len(list))
 	for i, e := range list {
-		flat[i] = p.unpack.Rewrite(e)
+		flat[i] = p.elementwise(e)
 	}
 	p.exprs.temps = map[*ir.Expr]string{}
 	for _, e := range source.Shared(flat...) {

@@ -103,8 +103,8 @@ func (p *printer) store(s *simt.Store) {
 	text := p.values(append([]*ir.Expr{s.To.At, s.To.Rank}, s.From...)...)
 	at, rank, values := text[0], text[1], text[2:]
 	for i, e := range s.From {
-		if values[i] = p.exprs.text(p.unpack.Rewrite(e)); s.Op != nil || s.Form == simt.Matrix || s.Form == simt.MatrixTrans {
-			values[i] = p.exprs.value(p.unpack.Rewrite(e)).String // operands of helpers have the type that they say
+		if values[i] = p.exprs.text(p.elementwise(e)); s.Op != nil || s.Form == simt.Matrix || s.Form == simt.MatrixTrans {
+			values[i] = p.exprs.value(p.elementwise(e)).String // operands of helpers have the type that they say
 		}
 	}
 	switch {

@@ -24,7 +24,7 @@ type helper struct {
 
 // The prelude is read when the first kernel is emitted: most commands emit none.
 var (
-	declares   = sync.OnceValue(func() *regexp.Regexp {
+	declares = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^(?:#define\s+(\w+)|typedef[^;]*?(\w+);|(?:template <[^>]*>\s*)?struct (?:\w+\(.*\) )?(\w+)|(?:template <[^\n]*>\s*)?(?:DEV|GKC_\w+) [^(;=]*?(\w+)\()`)
 	})
 	prelude = sync.OnceValue(func() []*helper { return readPrelude(preludeText) })

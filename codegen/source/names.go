@@ -4,6 +4,7 @@ package source
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -12,11 +13,12 @@ type Names struct {
 	outer *Names // the scope around
 	taken map[string]bool
 	of    map[any]string
+	next  map[string]int // by what was wanted: the number to try
 }
 
 // NewNames knows the words that are not to be used.
 func NewNames(reserved ...string) *Names {
-	n := &Names{taken: map[string]bool{}, of: map[any]string{}}
+	n := &Names{taken: map[string]bool{}, of: map[any]string{}, next: map[string]int{}}
 	for _, w := range reserved {
 		n.taken[w] = true
 	}
@@ -49,8 +51,8 @@ func (n *Names) Set(thing any, text string) { n.of[thing] = text }
 func (n *Names) New(wants string) string {
 	base := Identifier(wants)
 	s := base
-	for i := 2; n.has(s); i++ {
-		s = fmt.Sprintf("%s_%d", base, i)
+	for i := max(2, n.next[base]); n.has(s); i++ {
+		s, n.next[base] = base+"_"+strconv.Itoa(i), i+1 // names are never given back
 	}
 	n.taken[s] = true
 	return s

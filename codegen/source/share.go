@@ -29,7 +29,7 @@ type sharing struct {
 }
 
 func (s *sharing) count(e *ir.Expr) {
-	if e == nil {
+	if e == nil || isLeaf(e) {
 		return
 	}
 	s.uses[e]++
@@ -41,9 +41,15 @@ func (s *sharing) count(e *ir.Expr) {
 	}
 }
 
+// isLeaf tells what is never named: most of what is written.
+func isLeaf(e *ir.Expr) bool { return e.Op == ir.OpConst || e.Op == ir.OpName }
+
 func (s *sharing) visit(e *ir.Expr) int {
 	if e == nil {
 		return 0
+	}
+	if isLeaf(e) {
+		return 1
 	}
 	if d, ok := s.depth[e]; ok {
 		return d
