@@ -157,8 +157,9 @@ func (f *dotForm) fragment(m layoutMaker, at func(thread, i int) (int, int), ele
 // elements, lanesM x lanesN of them beside each other.
 type threadTile struct{ vecM, vecN, lanesM, lanesN int }
 
-// threadTile makes vectors as long as an access can be, and gives more lanes to n, where reads of different lanes are one access;
-// where the tile is small, vectors get shorter before lanes have nothing to do.
+// threadTile makes vectors as long as an access can be, shorter where lanes would have nothing to do, and gives lanes to m and n
+// so that threads read as little as they can for what they multiply; of two such ways it takes the one with more lanes along n,
+// where results lie beside each other.
 func (f *dotForm) threadTile(bytes int) threadTile {
 	m, n := f.part(f.m), f.part(f.n)
 	vec := max(1, vectorBytes/max(bytes, 4))
@@ -170,9 +171,13 @@ func (f *dotForm) threadTile(bytes int) threadTile {
 			t.vecN /= 2
 		}
 	}
-	t.lanesN = min(8, n/t.vecN)
-	t.lanesM = min(simt.WarpSize/t.lanesN, m/t.vecM)
-	t.lanesN = min(simt.WarpSize/t.lanesM, n/t.vecN)
+	best := m + n + 1
+	for lanesM := min(simt.WarpSize, m/t.vecM); lanesM >= 1; lanesM /= 2 {
+		lanesN := min(simt.WarpSize/lanesM, n/t.vecN)
+		if reads := m/lanesM + n/lanesN; reads <= best {
+			t.lanesM, t.lanesN, best = lanesM, lanesN, reads
+		}
+	}
 	return t
 }
 
