@@ -216,7 +216,9 @@ func spaceOfRows(k *tile.Kernel, d *device.Device) *schedule.Space {
 			bytes, sum = max(bytes, sum), 0
 		}
 	}
-	bytes = max(bytes, sum)
+	if bytes = max(bytes, sum); bytes == 0 {
+		bytes = planeBytes
+	}
 	return rowSpace(bytes, d, rowChoiceOf(k.Sched))
 }
 

@@ -17,18 +17,17 @@ type elementwise struct {
 }
 
 // eachOf recognises a definition of several elements without reductions and scans; nil if it is none.
-func eachOf(d *tensor.Map, conditions []*ir.Expr) *elementwise {
+func eachOf(d *tensor.Map, conditions []*ir.Expr) blockForm {
 	if len(d.Free) == 0 || !flat(d.Body) {
 		return nil
 	}
 	a := newAccesses(conditions, d.Free)
 	defer a.facts.Forget()
-	e := &elementwise{all: d.Free, points: a.points(d.Free)}
-	stored := make([]*ir.Expr, len(d.Free))
-	for i, s := range d.Free {
-		stored[i] = ir.Sub(ir.Name(s.Axis), s.Lo)
+	if p := a.plane(d); p != nil {
+		return p
 	}
-	v := vectors{a.vector(d.Out, stored, d.Free): float64(d.Out.Type.Bytes() * e.points)}
+	e := &elementwise{all: d.Free, points: a.points(d.Free)}
+	v := vectors{a.vector(d.Out, stored(d), d.Free): float64(d.Out.Type.Bytes() * e.points)}
 	for _, x := range readsIn(d.Body) {
 		if follows(x.Args, d.Free) {
 			v[a.vector(x.Ref.(tensor.Read).Of, x.Args, d.Free)] += a.weight(x, nil)
@@ -36,6 +35,15 @@ func eachOf(d *tensor.Map, conditions []*ir.Expr) *elementwise {
 	}
 	e.vec = v.most()
 	return e
+}
+
+// stored are the subscripts of the element that a definition defines.
+func stored(d *tensor.Map) []*ir.Expr {
+	out := make([]*ir.Expr, len(d.Free))
+	for i, s := range d.Free {
+		out[i] = ir.Sub(ir.Name(s.Axis), s.Lo)
+	}
+	return out
 }
 
 // kernel makes a kernel whose blocks compute several elements in a row, all axes as one:
@@ -93,11 +101,11 @@ func (l limits) each(c eachChoice) error {
 	return nil
 }
 
-// space: a thread has two vectors under way where there are enough elements for all threads of the device.
+// space: a thread has two vectors or eight elements under way where there are enough for all threads of the device.
 func (e *elementwise) space(d *device.Device) *schedule.Space {
 	c := eachChoice{vec: e.vec, each: 1, warps: warpsOfBlock}
-	if e.points >= 2*c.size()*smsOf(d)*warpsOfSM/warpsOfBlock {
-		c.each = 2
+	for c.each < max(2, 8/c.vec) && e.points >= 2*c.size()*smsOf(d)*warpsOfSM/warpsOfBlock {
+		c.each *= 2
 	}
 	for c.warps > 1 && c.size() >= 2*e.points {
 		c.warps /= 2

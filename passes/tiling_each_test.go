@@ -6,6 +6,8 @@ import "testing"
 var elementwise = []blockProgram{
 	{"add", `kernel add(x: f32[R, C], b: f16[C]) -> y: f32[R, C] { y[i, j] = x[i, j] + b[j] }`, 1, 60},
 	{"transpose", `kernel transpose(x: f16[R, C]) -> y: f16[C, R] { y[j, i] = x[i, j] }`, 1, 60},
+	{"permuted", `kernel permuted(x: f32[A, B, C], s: f32[B]) -> y: f32[C, B, A] { y[c, b, a] = x[a, b, c] * s[b] }`, 1, 9},
+	{"fixed turn", `kernel turn(x: f16[4, 33, 40]) -> y: f16[4, 40, 33] { y[b, j, i] = x[b, i, j] }`, 1, 9},
 	{"stencil", `kernel stencil(x: f32[N, M]) -> y: f32[N, M] { y[i, j] = x@zero[i - 1, j] + x@clamp[i, j + 1] - 2 * x@wrap[i + 1, j] }`, 1, 60},
 	{"gather", `kernel gather(x: f32[N, M], at: i32[L]) -> y: f32[L, M] { y[l, j] = x[at[l], j] }`, 2, 60},
 	{"choice", `kernel choice(x: f32[N], k: i32[N]) -> y: f32[N] { y[i] = if k[i] > 0 { x[i] * 2 } else { if k[i] == 0 { 3 } else { x@zero[i + k[i]] / 7 } } }`, 1, 900},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,7 +71,7 @@ func (c *blockProgram) agrees(t *testing.T, number int) {
 	for seed := range uint64(8) {
 		var sched schedule.Choice
 		if seed > 0 {
-			sched = small(space, seed)
+			sched = small(first, space, seed)
 		}
 		m := tiled(t, p, sched)
 		call := drawUpTo(t, p, rand.New(rand.NewPCG(seed, uint64(number))), c.most)
@@ -95,12 +96,21 @@ func (c *blockProgram) agrees(t *testing.T, number int) {
 	}
 }
 
-// small draws a schedule with tiles of few elements.
-func small(space *schedule.Space, seed uint64) schedule.Choice {
+// small draws a schedule with tiles of few elements, which all kernels can have.
+func small(kernels []*tile.Kernel, space *schedule.Space, seed uint64) schedule.Choice {
 	for i := uint64(0); ; i += 100 {
 		c := space.Random(seed + i)
-		if c.Of("rows", 1)*c.Of("cols", 1) <= 512 && c.Of("vec", 1)*c.Of("warps", 1)*c.Of("each", 1) <= 16 {
+		few := c.Of("rows", 1)*c.Of("cols", 1) <= 512 && c.Of("vec", 1)*c.Of("warps", 1)*c.Of("each", 1) <= 16
+		if few && !slices.ContainsFunc(kernels, func(k *tile.Kernel) bool { return !legal(k, c) }) {
 			return c
 		}
 	}
+}
+
+// legal reports whether a kernel can have what a schedule says of its knobs.
+func legal(k *tile.Kernel, c schedule.Choice) bool {
+	space := passes.Space(k, nil)
+	return space.Legal(slices.DeleteFunc(slices.Clone(c), func(p schedule.Pick) bool {
+		return !slices.ContainsFunc(space.Knobs, func(k schedule.Knob) bool { return k.Name == p.Knob })
+	})) == nil
 }

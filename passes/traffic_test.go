@@ -33,6 +33,8 @@ var traffic = []struct {
 	{"channels", `kernel channels(x: f32[16, 64, 128]) -> y: f32[16, 64, 128] { y[b, c, l] = softmax[c](x[b, c, l]) }`, 1},
 	{"layernorm", `kernel layernorm(x: f16[256, 768], w: f16[768]) -> y: f16[256, 768] { m[i] = sum[j](x[i, j]) / 768; v[i] = sum[j]((x[i, j] - m[i]) * (x[i, j] - m[i])) / 768; y[i, j] = (x[i, j] - m[i]) * rsqrt(v[i] + 0.001) * w[j] }`, 1.5},
 	{"add", `kernel add(x: f32[256, 512], b: f16[512]) -> y: f32[256, 512] { y[i, j] = x[i, j] + b[j] }`, 1.3},
+	{"transpose", `kernel transpose(x: f32[512, 256]) -> y: f32[256, 512] { y[j, i] = x[i, j] }`, 1.5},
+	{"permute", `kernel permute(x: f16[16, 128, 64]) -> y: f16[64, 128, 16] { y[c, b, a] = x[a, b, c] }`, 4},
 	{"rows of 6", `kernel six(x: f32[1024, 6]) -> y: f32[1024, 6] { y[i, j] = 2 * x[i, j] }`, 1},
 	{"half", `kernel half(x: f16[65536]) -> y: f16[65536] { y[i] = gelu(x[i]) }`, 1},
 	{"odd", `kernel odd(x: f16[65537]) -> y: f16[65537] { y[i] = gelu(x[i]) }`, 1},
