@@ -55,16 +55,19 @@ func plain(q, k, v *runtime.Tensor[runtime.F16]) []float64 {
 	return out
 }
 
+// TestAttention calls the kernel for all sizes, and its variant for those of the example.
 func TestAttention(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	q, k, v := random(t, rnd, 2, 4, 7, 8), random(t, rnd, 2, 2, 9, 8), random(t, rnd, 2, 2, 9, 8)
-	o, err := Attention(context.Background(), runtime.CPU(), q, k, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range plain(q, k, v) {
-		if got := float64(o.Data()[i].F32()); !(math.Abs(got-want) <= 2e-3) {
-			t.Fatalf("element %d is %v, expected %v", i, got, want)
+	for _, n := range []struct{ b, h, g, s, t, d int }{{2, 4, 2, 7, 9, 8}, {1, 4, 2, 64, 64, 32}} {
+		q, k, v := random(t, rnd, n.b, n.h, n.s, n.d), random(t, rnd, n.b, n.g, n.t, n.d), random(t, rnd, n.b, n.g, n.t, n.d)
+		o, err := Attention(context.Background(), runtime.CPU(), q, k, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range plain(q, k, v) {
+			if got := float64(o.Data()[i].F32()); !(math.Abs(got-want) <= 2e-3) {
+				t.Fatalf("%v: element %d is %v, expected %v", n, i, got, want)
+			}
 		}
 	}
 }
