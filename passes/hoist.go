@@ -88,6 +88,7 @@ type loopHoist struct {
 	*hoister
 	front  []simt.Stmt
 	varies map[*simt.Reg]bool
+	roles  bool // some are in the loop
 	facts  map[*ir.Expr]invariance
 	moved  map[uint64][]movedExpr
 }
@@ -102,6 +103,9 @@ func newLoopHoist(h *hoister, f *simt.For) *loopHoist {
 	simt.Walk(f.Body, func(s simt.Stmt) {
 		if r := declared(s); r != nil {
 			l.varies[r] = true
+		}
+		if _, ok := s.(*simt.Roles); ok {
+			l.roles = true
 		}
 	})
 	return l
@@ -125,7 +129,7 @@ func (l *loopHoist) list(body []simt.Stmt, always bool) []simt.Stmt {
 // written out.
 func (l *loopHoist) stmt(s simt.Stmt, always bool) simt.Stmt {
 	r := ir.Rewriter{Pre: func(e *ir.Expr) *ir.Expr { return l.replace(e, always) }}
-	return exprMap{value: r.Rewrite, at: func(e *ir.Expr) *ir.Expr { return e }}.stmt(s)
+	return exprMap{value: r.Rewrite, at: same}.stmt(s)
 }
 
 // replace gives the register that holds an expression in front of the loop; the expression itself where its operands stay too,
@@ -136,7 +140,7 @@ func (l *loopHoist) replace(e *ir.Expr, always bool) *ir.Expr {
 		return e
 	case always && e.Op.Is(ir.Lazy):
 		return l.lazy(e)
-	case !l.moves(e, always):
+	case !l.moves(e, always) || offset(e):
 		return nil
 	}
 	for _, m := range l.moved[e.Hash()] {
@@ -149,6 +153,11 @@ func (l *loopHoist) replace(e *ir.Expr, always bool) *ir.Expr {
 	name := ir.Name(reg)
 	l.moved[e.Hash()] = append(l.moved[e.Hash()], movedExpr{e, name})
 	return name
+}
+
+// offset reports whether a value is another one and a constant, which is part of an address or of a comparison.
+func offset(e *ir.Expr) bool {
+	return (e.Op == ir.OpAdd || e.Op == ir.OpSub) && e.Type.IsInt() && (e.Args[0].IsConst() || e.Args[1].IsConst())
 }
 
 // lazy rewrites an operation that may leave out operands: those are as good as in a branch.
@@ -183,6 +192,17 @@ func (l *loopHoist) movesLet(s *simt.Let, always bool) bool {
 	return f.fixed && (always || !f.slow)
 }
 
+// ofSize reports whether e is a number times a host value. There can be many that differ in the number, and a machine multiplies
+// as it adds, so a register for each would cost more than it saves.
+func ofSize(e *ir.Expr) bool {
+	if e.Op != ir.OpMul {
+		return false
+	}
+	_, a := e.Args[0].Ref.(*simt.Value)
+	_, b := e.Args[1].Ref.(*simt.Value)
+	return a && e.Args[1].IsConst() || b && e.Args[0].IsConst()
+}
+
 func (l *loopHoist) look(e *ir.Expr) invariance {
 	if f, ok := l.facts[e]; ok {
 		return f
@@ -193,7 +213,7 @@ func (l *loopHoist) look(e *ir.Expr) invariance {
 	case *simt.Reg: // a variable may have no value yet in front of the loop
 		f.fixed = e.Op == ir.OpName && !r.Mutable && !l.varies[r]
 	case *simt.Builtin: // warps and groups count from another start in an arm of roles
-		f.fixed = r != simt.Warp && r != simt.Group
+		f.fixed = !l.roles || r != simt.Warp && r != simt.Group
 	case *simt.Value:
 	default:
 		f.fixed = false
@@ -204,6 +224,9 @@ func (l *loopHoist) look(e *ir.Expr) invariance {
 		f.work = true
 	default:
 		f.work, f.slow = true, true
+	}
+	if ofSize(e) {
+		f.work = false
 	}
 	for _, a := range e.Args {
 		g := l.look(a)

@@ -115,14 +115,15 @@ func runAttentionS(b *simt.Block, points int64, T int64, S int64, H int64, D int
 			i := simt.Rem(rest, S)
 			j := simt.Rem(point, T)
 			sum := float32(0.0)
-			at_1 := ((rest_2*H+h)*S + i) * D
+			at_3 := (rest_2*H+h)*S + i
+			at_1 := at_3 * D
 			at_2 := ((rest_2*G+simt.Div(h, n))*T + j) * D
 			for d := int64(0); d < D; d++ {
 				Q := Q_1[at_1+d]
 				K := K_1[at_2+d]
 				sum = sum + float32(Q.F32()*K.F32())
 			}
-			s[((rest_2*H+h)*S+i)*T+j] = sum / simt.Sqrt(float32(D))
+			s[at_3*T+j] = sum / simt.Sqrt(float32(D))
 		}
 	}
 }
@@ -146,6 +147,7 @@ func launchRunAttentionMax_1(l *simt.Launch, a *runAttentionArgs, w *runAttentio
 
 // runAttentionMax_1 runs a block of kernel attention.max.1.
 func runAttentionMax_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1 []float32) {
+	at_1 := T - S
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
 			rest := simt.Div(point, S)
@@ -153,19 +155,20 @@ func runAttentionMax_1(b *simt.Block, points int64, S int64, H int64, T int64, s
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			max_2 := float32(-simt.Inf32)
-			at_1 := i + T - S
-			at_2 := ((rest_1*H+h)*S + i) * T
+			at_2 := at_1 + i
+			at_4 := (rest_1*H+h)*S + i
+			at_3 := at_4 * T
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= at_1 {
-					s := s_1[at_2+j]
+				if j <= at_2 {
+					s := s_1[at_3+j]
 					choice = max(max_2, s)
 				} else {
 					choice = max_2
 				}
 				max_2 = choice
 			}
-			max_1[(rest_1*H+h)*S+i] = max_2
+			max_1[at_4] = max_2
 		}
 	}
 }
@@ -189,6 +192,7 @@ func launchRunAttentionSum_1(l *simt.Launch, a *runAttentionArgs, w *runAttentio
 
 // runAttentionSum_1 runs a block of kernel attention.sum.1.
 func runAttentionSum_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1_1 []float32, sum_1 []float32) {
+	at_1 := T - S
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
 			rest := simt.Div(point, S)
@@ -196,21 +200,21 @@ func runAttentionSum_1(b *simt.Block, points int64, S int64, H int64, T int64, s
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			sum := float32(0.0)
-			at_1 := i + T - S
-			at_2 := ((rest_1*H+h)*S + i) * T
-			at_3 := (rest_1*H+h)*S + i
+			at_2 := at_1 + i
+			at_5 := (rest_1*H+h)*S + i
+			at_3 := at_5 * T
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= at_1 {
-					s := s_1[at_2+j]
-					max_1 := max_1_1[at_3]
+				if j <= at_2 {
+					s := s_1[at_3+j]
+					max_1 := max_1_1[at_5]
 					choice = sum + simt.Exp(s-max_1)
 				} else {
 					choice = sum
 				}
 				sum = choice
 			}
-			sum_1[(rest_1*H+h)*S+i] = sum
+			sum_1[at_5] = sum
 		}
 	}
 }
@@ -234,6 +238,7 @@ func launchRunAttentionP(l *simt.Launch, a *runAttentionArgs, w *runAttentionWor
 
 // runAttentionP runs a block of kernel attention.p.
 func runAttentionP(b *simt.Block, points int64, T int64, S int64, H int64, s_1 []float32, max_1_1 []float32, sum_1_1 []float32, p []float32) {
+	at_1 := T - S
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
 			rest := simt.Div(point, T)
@@ -243,15 +248,17 @@ func runAttentionP(b *simt.Block, points int64, T int64, S int64, H int64, s_1 [
 			i := simt.Rem(rest, S)
 			j := simt.Rem(point, T)
 			var choice float32
-			if j <= i+T-S {
-				s := s_1[((rest_2*H+h)*S+i)*T+j]
-				max_1 := max_1_1[(rest_2*H+h)*S+i]
-				sum_1 := sum_1_1[(rest_2*H+h)*S+i]
+			at_3 := (rest_2*H+h)*S + i
+			at_2 := at_3*T + j
+			if j <= at_1+i {
+				s := s_1[at_2]
+				max_1 := max_1_1[at_3]
+				sum_1 := sum_1_1[at_3]
 				choice = simt.Exp(s-max_1) / sum_1
 			} else {
 				choice = float32(0.0)
 			}
-			p[((rest_2*H+h)*S+i)*T+j] = choice
+			p[at_2] = choice
 		}
 	}
 }
@@ -290,14 +297,15 @@ func runAttentionO(b *simt.Block, points int64, D int64, S int64, H int64, T int
 			i := simt.Rem(rest, S)
 			d := simt.Rem(point, D)
 			sum := float32(0.0)
-			at_1 := ((rest_2*H+h)*S + i) * T
+			at_3 := (rest_2*H+h)*S + i
+			at_1 := at_3 * T
 			at_2 := (rest_2*G + simt.Div(h, n)) * T
 			for j := int64(0); j < T; j++ {
 				p := p_1[at_1+j]
-				V := V_1[(at_2+j)*D+d]
+				V := V_1[d+(at_2+j)*D]
 				sum = sum + float32(p*V.F32())
 			}
-			O[((rest_2*H+h)*S+i)*D+d] = simt.ToF16(sum)
+			O[at_3*D+d] = simt.ToF16(sum)
 		}
 	}
 }
@@ -349,29 +357,28 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64S(l *simt.Launch, a *runAttentionAr
 	n := simt.Div(a.H, a.G)
 	_ = n
 	l.Run("attention__B1_H4_S64_D32_G2_T64.s", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
-		runAttention_uB1_H4_S64_D32_G2_T64S(b, points, T, S, H, D, G, n, a.Q, a.K, w.s)
+		runAttention_uB1_H4_S64_D32_G2_T64S(b, a.Q, a.K, w.s)
 	})
 }
 
 // runAttention_uB1_H4_S64_D32_G2_T64S runs a block of kernel attention__B1_H4_S64_D32_G2_T64.s.
-func runAttention_uB1_H4_S64_D32_G2_T64S(b *simt.Block, points int64, T int64, S int64, H int64, D int64, G int64, n int64, Q_1 []simt.F16, K_1 []simt.F16, s []float32) {
+func runAttention_uB1_H4_S64_D32_G2_T64S(b *simt.Block, Q_1 []simt.F16, K_1 []simt.F16, s []float32) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
-			rest := simt.Div(point, T)
-			rest_1 := simt.Div(rest, S)
-			rest_2 := simt.Div(rest_1, H)
-			h := simt.Rem(rest_1, H)
-			i := simt.Rem(rest, S)
-			j := simt.Rem(point, T)
+		for point := int64(b.Cta)*256 + int64(tid); point < int64(16384); point += 549755813632 {
+			rest := simt.Shr(point, int32(6))
+			rest_1 := simt.Shr(rest, int32(6))
+			i := rest & 63
+			j := point & 63
 			sum := float32(0.0)
-			at_1 := ((rest_2*H+h)*S + i) * D
-			at_2 := ((rest_2*G+simt.Div(h, n))*T + j) * D
-			for d := int64(0); d < D; d++ {
+			at_3 := rest_1*64 + i
+			at_1 := at_3 * 32
+			at_2 := (simt.Shr(rest_1, int32(1))*64 + j) * 32
+			for d := int64(0); d < int64(32); d++ {
 				Q := Q_1[at_1+d]
 				K := K_1[at_2+d]
 				sum = sum + float32(Q.F32()*K.F32())
 			}
-			s[((rest_2*H+h)*S+i)*T+j] = sum / simt.Sqrt(float32(D))
+			s[at_3*64+j] = sum / 5.656854
 		}
 	}
 }
@@ -389,32 +396,30 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64Max_1(l *simt.Launch, a *runAttenti
 	B := a.B
 	_ = B
 	l.Run("attention__B1_H4_S64_D32_G2_T64.max.1", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
-		runAttention_uB1_H4_S64_D32_G2_T64Max_1(b, points, S, H, T, w.s, w.max_1)
+		runAttention_uB1_H4_S64_D32_G2_T64Max_1(b, w.s, w.max_1)
 	})
 }
 
 // runAttention_uB1_H4_S64_D32_G2_T64Max_1 runs a block of kernel attention__B1_H4_S64_D32_G2_T64.max.1.
-func runAttention_uB1_H4_S64_D32_G2_T64Max_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1 []float32) {
+func runAttention_uB1_H4_S64_D32_G2_T64Max_1(b *simt.Block, s_1 []float32, max_1 []float32) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
-			rest := simt.Div(point, S)
-			rest_1 := simt.Div(rest, H)
-			h := simt.Rem(rest, H)
-			i := simt.Rem(point, S)
+		for point := int64(tid); point < int64(256); point += 549755813632 {
+			rest := simt.Shr(point, int32(6))
+			i := point & 63
 			max_2 := float32(-simt.Inf32)
-			at_1 := i + T - S
-			at_2 := ((rest_1*H+h)*S + i) * T
-			for j := int64(0); j < T; j++ {
+			at_2 := rest*64 + i
+			at_1 := at_2 * 64
+			for j := int64(0); j < int64(64); j++ {
 				var choice float32
-				if j <= at_1 {
-					s := s_1[at_2+j]
+				if j <= i {
+					s := s_1[at_1+j]
 					choice = max(max_2, s)
 				} else {
 					choice = max_2
 				}
 				max_2 = choice
 			}
-			max_1[(rest_1*H+h)*S+i] = max_2
+			max_1[at_2] = max_2
 		}
 	}
 }
@@ -432,26 +437,23 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64Sum_1(l *simt.Launch, a *runAttenti
 	B := a.B
 	_ = B
 	l.Run("attention__B1_H4_S64_D32_G2_T64.sum.1", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
-		runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b, points, S, H, T, w.s, w.max_1, w.sum_1)
+		runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b, w.s, w.max_1, w.sum_1)
 	})
 }
 
 // runAttention_uB1_H4_S64_D32_G2_T64Sum_1 runs a block of kernel attention__B1_H4_S64_D32_G2_T64.sum.1.
-func runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1_1 []float32, sum_1 []float32) {
+func runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b *simt.Block, s_1 []float32, max_1_1 []float32, sum_1 []float32) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
-			rest := simt.Div(point, S)
-			rest_1 := simt.Div(rest, H)
-			h := simt.Rem(rest, H)
-			i := simt.Rem(point, S)
+		for point := int64(tid); point < int64(256); point += 549755813632 {
+			rest := simt.Shr(point, int32(6))
+			i := point & 63
 			sum := float32(0.0)
-			at_1 := i + T - S
-			at_2 := ((rest_1*H+h)*S + i) * T
-			at_3 := (rest_1*H+h)*S + i
-			for j := int64(0); j < T; j++ {
+			at_3 := rest*64 + i
+			at_1 := at_3 * 64
+			for j := int64(0); j < int64(64); j++ {
 				var choice float32
-				if j <= at_1 {
-					s := s_1[at_2+j]
+				if j <= i {
+					s := s_1[at_1+j]
 					max_1 := max_1_1[at_3]
 					choice = sum + simt.Exp(s-max_1)
 				} else {
@@ -459,7 +461,7 @@ func runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b *simt.Block, points int64, S int6
 				}
 				sum = choice
 			}
-			sum_1[(rest_1*H+h)*S+i] = sum
+			sum_1[at_3] = sum
 		}
 	}
 }
@@ -477,30 +479,30 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64P(l *simt.Launch, a *runAttentionAr
 	B := a.B
 	_ = B
 	l.Run("attention__B1_H4_S64_D32_G2_T64.p", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
-		runAttention_uB1_H4_S64_D32_G2_T64P(b, points, T, S, H, w.s, w.max_1, w.sum_1, w.p)
+		runAttention_uB1_H4_S64_D32_G2_T64P(b, w.s, w.max_1, w.sum_1, w.p)
 	})
 }
 
 // runAttention_uB1_H4_S64_D32_G2_T64P runs a block of kernel attention__B1_H4_S64_D32_G2_T64.p.
-func runAttention_uB1_H4_S64_D32_G2_T64P(b *simt.Block, points int64, T int64, S int64, H int64, s_1 []float32, max_1_1 []float32, sum_1_1 []float32, p []float32) {
+func runAttention_uB1_H4_S64_D32_G2_T64P(b *simt.Block, s_1 []float32, max_1_1 []float32, sum_1_1 []float32, p []float32) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
-			rest := simt.Div(point, T)
-			rest_1 := simt.Div(rest, S)
-			rest_2 := simt.Div(rest_1, H)
-			h := simt.Rem(rest_1, H)
-			i := simt.Rem(rest, S)
-			j := simt.Rem(point, T)
+		for point := int64(b.Cta)*256 + int64(tid); point < int64(16384); point += 549755813632 {
+			rest := simt.Shr(point, int32(6))
+			rest_1 := simt.Shr(rest, int32(6))
+			i := rest & 63
+			j := point & 63
 			var choice float32
-			if j <= i+T-S {
-				s := s_1[((rest_2*H+h)*S+i)*T+j]
-				max_1 := max_1_1[(rest_2*H+h)*S+i]
-				sum_1 := sum_1_1[(rest_2*H+h)*S+i]
+			at_2 := rest_1*64 + i
+			at_1 := at_2*64 + j
+			if j <= i {
+				s := s_1[at_1]
+				max_1 := max_1_1[at_2]
+				sum_1 := sum_1_1[at_2]
 				choice = simt.Exp(s-max_1) / sum_1
 			} else {
 				choice = float32(0.0)
 			}
-			p[((rest_2*H+h)*S+i)*T+j] = choice
+			p[at_1] = choice
 		}
 	}
 }
@@ -524,29 +526,28 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64O(l *simt.Launch, a *runAttentionAr
 	n := simt.Div(a.H, a.G)
 	_ = n
 	l.Run("attention__B1_H4_S64_D32_G2_T64.O", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
-		runAttention_uB1_H4_S64_D32_G2_T64O(b, points, D, S, H, T, G, n, w.p, a.V, a.O)
+		runAttention_uB1_H4_S64_D32_G2_T64O(b, w.p, a.V, a.O)
 	})
 }
 
 // runAttention_uB1_H4_S64_D32_G2_T64O runs a block of kernel attention__B1_H4_S64_D32_G2_T64.O.
-func runAttention_uB1_H4_S64_D32_G2_T64O(b *simt.Block, points int64, D int64, S int64, H int64, T int64, G int64, n int64, p_1 []float32, V_1 []simt.F16, O []simt.F16) {
+func runAttention_uB1_H4_S64_D32_G2_T64O(b *simt.Block, p_1 []float32, V_1 []simt.F16, O []simt.F16) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
-			rest := simt.Div(point, D)
-			rest_1 := simt.Div(rest, S)
-			rest_2 := simt.Div(rest_1, H)
-			h := simt.Rem(rest_1, H)
-			i := simt.Rem(rest, S)
-			d := simt.Rem(point, D)
+		for point := int64(b.Cta)*256 + int64(tid); point < int64(8192); point += 549755813632 {
+			rest := simt.Shr(point, int32(5))
+			rest_1 := simt.Shr(rest, int32(6))
+			i := rest & 63
+			d := point & 31
 			sum := float32(0.0)
-			at_1 := ((rest_2*H+h)*S + i) * T
-			at_2 := (rest_2*G + simt.Div(h, n)) * T
-			for j := int64(0); j < T; j++ {
+			at_3 := rest_1*64 + i
+			at_1 := at_3 * 64
+			at_2 := simt.Shr(rest_1, int32(1)) * 64
+			for j := int64(0); j < int64(64); j++ {
 				p := p_1[at_1+j]
-				V := V_1[(at_2+j)*D+d]
+				V := V_1[d+(at_2+j)*32]
 				sum = sum + float32(p*V.F32())
 			}
-			O[((rest_2*H+h)*S+i)*D+d] = simt.ToF16(sum)
+			O[at_3*32+d] = simt.ToF16(sum)
 		}
 	}
 }

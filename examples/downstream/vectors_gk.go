@@ -248,7 +248,7 @@ func launchRunSpreadLo(l *simt.Launch, a *runSpreadArgs, w *runSpreadWork) {
 // runSpreadLo runs a block of kernel spread.lo.
 func runSpreadLo(b *simt.Block, n int64, X_1 []float64, lo []float64) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < int64(1); point += 549755813632 {
+		for point := int64(tid); point < int64(1); point += 549755813632 {
 			_ = point
 			min_2 := simt.Inf64
 			for i := int64(0); i < n; i++ {
@@ -272,7 +272,7 @@ func launchRunSpreadHi(l *simt.Launch, a *runSpreadArgs, w *runSpreadWork) {
 // runSpreadHi runs a block of kernel spread.hi.
 func runSpreadHi(b *simt.Block, n int64, X_1 []float64, hi []float64) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < int64(1); point += 549755813632 {
+		for point := int64(tid); point < int64(1); point += 549755813632 {
 			_ = point
 			max_2 := float64(-simt.Inf64)
 			for i := int64(0); i < n; i++ {
