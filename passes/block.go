@@ -28,6 +28,8 @@ type block struct {
 	forms   map[string]*ir.Layout // by axes: the layout of the last tile over them
 	uses    map[*tile.Value]int   // expressions and statements that name a value
 	contigs *contig
+	fixed   map[ir.Ref]bool // registers that the block and the thread fix
+	looping int             // loops around
 	state   barriers
 	ring    *ring // of the loop around
 }
@@ -37,8 +39,14 @@ func (t *threads) blockKernel(m *tile.Module, body []tile.Stmt) {
 	b := &block{
 		threads: t, lane: ir.Name(simt.Lane), warp: ir.Name(simt.Warp), opened: map[uint64][]*simt.Let{},
 		arrays: map[*tile.Value]*simt.Reg{}, shared: map[*tile.Value]*sharedTile{}, places: map[*ir.Layout]*places{},
-		forms: map[string]*ir.Layout{}, uses: usesIn(body), contigs: newContig(m, t.in), state: newBarriers(),
+		forms: map[string]*ir.Layout{}, uses: usesIn(body), contigs: newContig(m, t.in), state: newBarriers(), fixed: map[ir.Ref]bool{},
 	}
+	for _, s := range t.body {
+		if l, ok := s.(*simt.Let); ok {
+			b.fixed[l.Reg] = true
+		}
+	}
+	t.address = b.address
 	list := t.inner(func() { b.list(body) })
 	t.body = append(append(t.body, b.opening...), list...)
 }
@@ -55,6 +63,7 @@ func (b *block) open(hint string, x *ir.Expr) *ir.Expr {
 	}
 	l := &simt.Let{Reg: &simt.Reg{Name: b.fresh(hint), Type: x.Type}, Value: x}
 	b.opened[x.Hash()] = append(b.opened[x.Hash()], l)
+	b.fixed[l.Reg] = true
 	b.opening = append(b.opening, l)
 	return ir.Name(l.Reg)
 }

@@ -266,7 +266,13 @@ func (b *block) ahead(r *ring, list []tile.Stmt, trip, hi, slot *ir.Expr) {
 // onTrip lowers what belongs to a trip that there may not be.
 func (b *block) onTrip(r *ring, trip, hi *ir.Expr, f func()) {
 	b.rename[r.loop.Over[0].Axis] = trip
-	b.add(&simt.If{Head: simt.Head{Pos: r.loop.Pos}, Cond: ir.Lt(trip, hi), Then: b.inner(f)})
+	b.looping++ // also in front of the loop, which does the same
+	body := b.inner(f)
+	b.looping--
+	if cond := ir.Lt(trip, hi); !isTrue(cond) {
+		body = []simt.Stmt{&simt.If{Head: simt.Head{Pos: r.loop.Pos}, Cond: cond, Then: body}}
+	}
+	b.body = append(b.body, body...)
 }
 
 // slotAt is where a slot of the tile begins.

@@ -49,10 +49,12 @@ func (b *block) trips(s *tile.Loop, body func()) {
 	loop := &simt.For{Head: simt.Head{Pos: s.Pos}, Lo: b.expr(o.Lo), Hi: b.expr(o.Hi), Step: 1, Down: s.Down, Unroll: s.Kind == tile.Unroll}
 	loop.Var = &simt.Reg{Name: b.fresh(o.Axis.Name), Type: ir.I64}
 	b.rename[o.Axis] = ir.Name(loop.Var)
+	b.looping++
 	loop.Body = b.inner(func() {
 		body()
 		b.next(s)
 	})
+	b.looping--
 	b.add(loop)
 }
 

@@ -53,6 +53,8 @@ type threads struct {
 
 	tileAt func(*tile.Value) *ir.Expr // of the point that is being computed; nil: tiles are in rename
 	onlyIf *ir.Expr                   // where the thread has the effects of that point; nil: always
+
+	address func(*ir.Expr) *ir.Expr // rewrites the place of an element; nil: as it is
 }
 
 // unsupported ends the pass at a construct that this lowering cannot give to threads.

@@ -122,6 +122,9 @@ func (t *threads) mem(a *tile.Array, at []*ir.Expr) simt.Mem {
 	for i, x := range at {
 		linear = ir.Add(ir.Mul(linear, t.expr(extents[i])), t.expr(x))
 	}
+	if t.address != nil {
+		linear = t.address(linear)
+	}
 	return simt.Mem{Buf: t.buffer(a), At: linear}
 }
 

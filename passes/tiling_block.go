@@ -107,6 +107,10 @@ func (b *blockMaker) store(d *tensor.Map, free []ir.Span, value *ir.Expr, axes .
 }
 
 func (b *blockMaker) end() {
-	b.kernel.out.Body = []tile.Stmt{&tile.Loop{Kind: tile.Grid, Over: b.grid, Body: b.scope.body}}
+	grid := &tile.Loop{Kind: tile.Grid, Over: b.grid, Body: b.scope.body}
+	if n := b.sched.Of("raster", 1); n > 1 && len(b.grid) > 1 {
+		grid.Raster = n
+	}
+	b.kernel.out.Body = []tile.Stmt{grid}
 	b.facts.Forget()
 }
