@@ -256,20 +256,20 @@ func (s *simplifier) division(e *ir.Expr) *ir.Expr {
 	return s.simple(ir.Apply(ir.OpBitAnd, a, ir.NewConst(e.Type, ir.IntConst(n-1))).At(e.Pos))
 }
 
-// term is a summand.
-type term struct {
+// summand is a part of a sum.
+type summand struct {
 	of    *ir.Expr
 	minus bool
 }
 
 // summands are a sum of terms and a constant. Sums and products of integers wrap, so their order is free.
 type summands struct {
-	terms []term
+	terms []summand
 	add   int64
 }
 
-// maxTerms bounds the sums that are put in order.
-const maxTerms = 16
+// maxSummands bounds the sums that are put in order.
+const maxSummands = 16
 
 func (s *simplifier) summands(e *ir.Expr) summands {
 	var l summands
@@ -285,18 +285,18 @@ func (l *summands) collect(e *ir.Expr, minus bool) {
 		l.add += n
 		return
 	}
-	if (e.Op == ir.OpAdd || e.Op == ir.OpSub) && len(l.terms) < maxTerms {
+	if (e.Op == ir.OpAdd || e.Op == ir.OpSub) && len(l.terms) < maxSummands {
 		l.collect(e.Args[0], minus)
 		l.collect(e.Args[1], minus != (e.Op == ir.OpSub))
 		return
 	}
-	l.terms = append(l.terms, term{e, minus})
+	l.terms = append(l.terms, summand{e, minus})
 }
 
 // build writes a sum: what is the same in most places first, multiples of sizes behind what varies, the constant last. ok is false
 // where it would begin with a minus.
 func (s *simplifier) build(t ir.Type, l summands) (e *ir.Expr, ok bool) {
-	slices.SortStableFunc(l.terms, func(a, b term) int {
+	slices.SortStableFunc(l.terms, func(a, b summand) int {
 		return cmp.Or(compareBool(s.multiple(a.of), s.multiple(b.of)), cmp.Compare(s.depths.of(a.of), s.depths.of(b.of)), compareBool(a.minus, b.minus))
 	})
 	add := ir.Wrap(t.Elem, l.add)
@@ -334,7 +334,7 @@ func compareBool(a, b bool) int {
 // sum puts the terms of a sum in order.
 func (s *simplifier) sum(e *ir.Expr) *ir.Expr {
 	l := s.summands(e)
-	if len(l.terms) > maxTerms {
+	if len(l.terms) > maxSummands {
 		return e
 	}
 	if out, ok := s.build(e.Type, l); ok && !ir.Equal(out, e) {
@@ -351,10 +351,10 @@ func (s *simplifier) product(e *ir.Expr) *ir.Expr {
 	}
 	l := s.summands(a)
 	n, number := b.IntValue()
-	if len(l.terms) > maxTerms || len(l.terms) == 0 || !number && (l.add == 0 || !s.ofSizes(b)) {
+	if len(l.terms) > maxSummands || len(l.terms) == 0 || !number && (l.add == 0 || !s.ofSizes(b)) {
 		return e
 	}
-	apart := func(x term) bool { return number && s.multiple(x.of) }
+	apart := func(x summand) bool { return number && s.multiple(x.of) }
 	if l.add == 0 && !slices.ContainsFunc(l.terms, apart) {
 		return e
 	}
@@ -362,7 +362,7 @@ func (s *simplifier) product(e *ir.Expr) *ir.Expr {
 	out := summands{}
 	for _, x := range l.terms {
 		if apart(x) {
-			out.terms = append(out.terms, term{s.simple(ir.Mul(x.of, b)), x.minus})
+			out.terms = append(out.terms, summand{s.simple(ir.Mul(x.of, b)), x.minus})
 		} else {
 			rest.terms = append(rest.terms, x)
 		}
@@ -370,12 +370,12 @@ func (s *simplifier) product(e *ir.Expr) *ir.Expr {
 	if core, ok := s.build(e.Type, rest); !ok {
 		return e
 	} else if len(rest.terms) > 0 {
-		out.terms = append(out.terms, term{ir.Mul(core, b), false})
+		out.terms = append(out.terms, summand{ir.Mul(core, b), false})
 	}
 	if number {
 		out.add = l.add * n
 	} else {
-		out.terms = append(out.terms, term{ir.Mul(b, ir.NewConst(e.Type, ir.IntConst(ir.Wrap(e.Type.Elem, l.add)))), false})
+		out.terms = append(out.terms, summand{ir.Mul(b, ir.NewConst(e.Type, ir.IntConst(ir.Wrap(e.Type.Elem, l.add)))), false})
 	}
 	if sum, ok := s.build(e.Type, out); ok {
 		return sum.At(e.Pos)
