@@ -28,7 +28,7 @@ func (c *runCmd) onGPU(a *app, t *target, call *data.Call, number string) (*outc
 		return nil, c.absent(err)
 	}
 	defer dev.Close()
-	if err := c.lower(a, t, call, dev.Facts()); err != nil {
+	if err := c.lower(a, t, call, dev.Facts().Completed()); err != nil {
 		return nil, err
 	}
 	res, err := dev.Run(a.ctx, t.unit.Simt, call)
