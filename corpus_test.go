@@ -37,9 +37,9 @@ type job struct {
 	err     error // the call was refused
 }
 
-// corpusJobs compiles every case with values and binds its runs; lower says whether device kernels are wanted. Cases that the
-// compiler may refuse, and does with the right words, have no jobs.
-func corpusJobs(t *testing.T, lower bool) []*job {
+// corpusJobs compiles every case with values and binds its runs. to says for what; at the level of device kernels they are made.
+// Cases that the compiler may refuse, and does with the right words, have no jobs.
+func corpusJobs(t *testing.T, to passes.Unit) []*job {
 	cases, err := conformance.Load()
 	require.NoError(t, err)
 	var jobs []*job
@@ -54,9 +54,10 @@ func corpusJobs(t *testing.T, lower bool) []*job {
 			continue
 		}
 		var m *simt.Module
-		if lower {
-			u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program}
-			if !assert.NoError(t, passes.Run(u, passes.Options{To: passes.Simt, Verify: true}), c.ID()) {
+		if to.Level == passes.Simt {
+			u := to
+			u.Level, u.Tensor = passes.Tensor, k.Program
+			if !assert.NoError(t, passes.Run(&u, passes.Options{To: passes.Simt, Verify: true}), c.ID()) {
 				continue
 			}
 			m = u.Simt
@@ -145,7 +146,7 @@ func each(jobs []*job, f func(j *job) string) []string {
 }
 
 func TestCorpusOnTheEvaluator(t *testing.T) {
-	jobs := corpusJobs(t, false)
+	jobs := corpusJobs(t, passes.Unit{})
 	settle(t, "ref", jobs, each(jobs, func(j *job) string {
 		if j.err != nil {
 			return j.judge(nil, j.err)
@@ -155,9 +156,9 @@ func TestCorpusOnTheEvaluator(t *testing.T) {
 }
 
 func TestCorpusOnTheSimulator(t *testing.T) {
-	jobs := corpusJobs(t, true)
 	h200, err := device.Find("h200")
 	require.NoError(t, err)
+	jobs := corpusJobs(t, passes.Unit{Level: passes.Simt, Device: h200})
 	settle(t, "sim", jobs, each(jobs, func(j *job) string {
 		if j.err != nil {
 			return j.judge(nil, j.err)
@@ -171,7 +172,7 @@ func TestCorpusOnTheSimulator(t *testing.T) {
 }
 
 func TestCorpusAsGo(t *testing.T) {
-	jobs := corpusJobs(t, true)
+	jobs := corpusJobs(t, passes.Unit{Level: passes.Simt})
 	var batch []gogen.Job
 	for _, j := range jobs {
 		if j.err == nil {

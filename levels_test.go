@@ -8,6 +8,7 @@ import (
 
 	"github.com/gkc-lang/gkc"
 	"github.com/gkc-lang/gkc/internal/conformance"
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/passes"
 )
 
@@ -16,13 +17,17 @@ import (
 func TestEveryLevelReadsBackOverTheCorpus(t *testing.T) {
 	cases, err := conformance.Load()
 	require.NoError(t, err)
+	h200, err := device.Find("h200")
+	require.NoError(t, err)
 	for _, c := range cases {
 		kernels, _ := gkc.Compile(c.Name+".gk", c.Source, nil)
 		for _, k := range kernels {
-			u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program}
-			readBack(t, c.ID(), "the front end", u)
-			err := passes.Run(u, passes.Options{To: passes.Simt, Verify: true, Dump: func(pass, _ string) { readBack(t, c.ID(), pass, u) }})
-			require.NoError(t, err, c.ID())
+			for _, dev := range []*device.Device{nil, h200} {
+				u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Device: dev}
+				readBack(t, c.ID(), "the front end", u)
+				err := passes.Run(u, passes.Options{To: passes.Simt, Verify: true, Dump: func(pass, _ string) { readBack(t, c.ID(), pass, u) }})
+				require.NoError(t, err, c.ID())
+			}
 		}
 	}
 }

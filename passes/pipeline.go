@@ -104,8 +104,8 @@ type Pass struct {
 	Name     string
 	In, Out  Level
 	Run      func(*Unit) error
-	Required bool // later levels depend on it: it cannot be left out
-	Optional bool // it runs only where it is asked for by name
+	Required bool             // later levels depend on it: it cannot be left out
+	When     func(*Unit) bool // it runs for such units only, where it is not asked for by name; nil: for all
 	After    []After
 	Doc      string
 }
@@ -132,19 +132,19 @@ var Pipeline = []Pass{
 	{Name: "merge_equal", In: Tensor, Out: Tensor, Run: mergeEqual,
 		After: []After{{"expand_edges", "guards of boundaries repeat each other"}, {"split_reductions", "it moves what would be merged"}},
 		Doc:   "makes equal expressions of a definition one, so that nothing is read twice"},
-	{Name: "make_tiles", In: Tensor, Out: Tile, Run: makeTiles, Optional: true,
+	{Name: "make_tiles", In: Tensor, Out: Tile, Run: makeTiles, When: inTiles,
 		After: []After{{"expand_edges", "loads have no edges"}, {"split_reductions", "what is left of reductions in a contraction are its sums"}},
-		Doc:   "instead of make_loops: contractions become kernels whose blocks compute tiles"},
-	{Name: "make_loops", In: Tensor, Out: Tile, Run: makeLoops, Required: true,
+		Doc:   "for a device, instead of make_loops: definitions become kernels whose blocks compute tiles, where they can"},
+	{Name: "make_loops", In: Tensor, Out: Tile, Run: makeLoops, Required: true, When: inLoops,
 		After: []After{{"expand_edges", "loads have no edges"}},
 		Doc:   "makes a kernel of every definition: a grid over its elements, loops for its reductions"},
-	{Name: "pick_atoms", In: Tile, Out: Tile, Run: pickAtoms, Optional: true,
+	{Name: "pick_atoms", In: Tile, Out: Tile, Run: pickAtoms, When: inTiles,
 		After: []After{{"make_loops", "it makes the tile kernels"}},
 		Doc:   "gives products of tiles the matrix operation of the device that takes their types and fits"},
-	{Name: "stage_operands", In: Tile, Out: Tile, Run: stageOperands, Optional: true,
+	{Name: "stage_operands", In: Tile, Out: Tile, Run: stageOperands, When: inTiles,
 		After: []After{{"make_tiles", "it makes the dots"}},
 		Doc:   "puts the operands of dots into shared memory, past the registers where the device can"},
-	{Name: "assign_layouts", In: Tile, Out: Tile, Run: assignLayouts, Optional: true,
+	{Name: "assign_layouts", In: Tile, Out: Tile, Run: assignLayouts, When: inTiles,
 		After: []After{{"stage_operands", "what goes to shared memory is loaded in the order in which it lies there"}},
 		Doc:   "decides which thread holds which element of a tile, and swizzles shared memory"},
 	{Name: "map_threads", In: Tile, Out: Simt, Run: mapThreads, Required: true,
@@ -163,6 +163,12 @@ var Pipeline = []Pass{
 		After: []After{{"map_threads", "it finds the place along every axis, needed or not"}, {"hoist", "it moves values whose uses are merged"}},
 		Doc:   "drops registers that nothing reads"},
 }
+
+// inTiles: what is compiled for a device is cut into tiles that its blocks compute.
+func inTiles(u *Unit) bool { return u.Device != nil }
+
+// inLoops: what is compiled for any device has a thread for every element.
+func inLoops(u *Unit) bool { return !inTiles(u) }
 
 // PassByName finds a row; nil if there is none of that name.
 func PassByName(name string) *Pass {

@@ -79,7 +79,7 @@ func selected(u *Unit, opt Options) ([]*Pass, error) {
 		p := &Pipeline[i]
 		switch {
 		case opt.Only != nil && !slices.Contains(opt.Only, p.Name):
-		case opt.Only == nil && (p.Optional || p.In < u.Level || p.Out > opt.To):
+		case opt.Only == nil && (p.When != nil && !p.When(u) || p.In < u.Level || p.Out > opt.To):
 		case p.In != level:
 			return nil, fmt.Errorf("the pass %s takes %s IR, not %s", p.Name, p.In, level)
 		default:
@@ -89,13 +89,13 @@ func selected(u *Unit, opt Options) ([]*Pass, error) {
 	return list, nil
 }
 
-// Runs reports whether a pass is among those that run; nil are those that run where none are named.
-func Runs(name string, only []string) bool {
+// Runs reports whether a pass is among those that run for a unit; nil are those that run where none are named.
+func Runs(u *Unit, name string, only []string) bool {
 	if only != nil {
 		return slices.Contains(only, name)
 	}
 	p := PassByName(name)
-	return p != nil && !p.Optional
+	return p != nil && (p.When == nil || p.When(u))
 }
 
 func runOne(u *Unit, p *Pass, rest []*Pass, verify bool) error {

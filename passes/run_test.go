@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gkc-lang/gkc/ir"
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/diag"
 	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/lang"
@@ -32,12 +33,7 @@ func unit(t testing.TB, src string) *passes.Unit {
 
 // TestTableIsInOrder: every pass stands behind those that it names, levels fit, and names are those of other passes.
 func TestTableIsInOrder(t *testing.T) {
-	level := passes.Tensor
 	for i, p := range passes.Pipeline {
-		require.Equal(t, level, p.In, "%s takes the level of the pass before", p.Name)
-		if !p.Optional {
-			level = p.Out
-		}
 		require.NotEmpty(t, p.Doc, p.Name)
 		for _, a := range p.After {
 			j := slices.IndexFunc(passes.Pipeline, func(q passes.Pass) bool { return q.Name == a.Pass })
@@ -46,7 +42,16 @@ func TestTableIsInOrder(t *testing.T) {
 			require.NotEmpty(t, a.Why, p.Name)
 		}
 	}
-	require.Equal(t, passes.Simt, level)
+	for _, u := range []*passes.Unit{{}, {Device: device.All()[0]}} {
+		level := passes.Tensor
+		for _, p := range passes.Pipeline {
+			if p.When == nil || p.When(u) {
+				require.Equal(t, level, p.In, "%s takes the level of the pass before", p.Name)
+				level = p.Out
+			}
+		}
+		require.Equal(t, passes.Simt, level)
+	}
 }
 
 func TestDumpShowsWhatChanged(t *testing.T) {
@@ -63,7 +68,7 @@ func TestDumpShowsWhatChanged(t *testing.T) {
 	require.NotContains(t, seen, "expand_edges") // nothing in attention has a boundary
 	require.Contains(t, seen, "split_reductions")
 	require.Len(t, texts, len(seen))
-	always := slices.DeleteFunc(slices.Clone(passes.Pipeline), func(p passes.Pass) bool { return p.Optional })
+	always := slices.DeleteFunc(slices.Clone(passes.Pipeline), func(p passes.Pass) bool { return p.When != nil && !p.When(u) })
 	require.Equal(t, len(always), timed)
 }
 

@@ -22,7 +22,9 @@ import (
 	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/schedule"
 	"github.com/gkc-lang/gkc/ir/simt"
+	"github.com/gkc-lang/gkc/passes"
 )
 
 // row is a row of the table: a kernel, its sizes, and what it is compared with, a Python expression over the kernel's
@@ -34,6 +36,7 @@ type row struct {
 	Peer   string             `json:"peer"`
 	FLOPs  string             `json:"flops,omitempty"`
 	Bytes  string             `json:"bytes,omitempty"`
+	Scheds []string           `json:"schedules,omitempty"` // tried beside the default
 }
 
 // task is a kernel that is compiled for one set of sizes.
@@ -41,7 +44,8 @@ type task struct {
 	Kernel   string             `json:"kernel"`
 	Sizes    map[string]int64   `json:"sizes"`
 	Scalars  map[string]float64 `json:"scalars"`
-	General  bool               `json:"general"` // compiled for any size
+	General  bool               `json:"general"`  // compiled for any size
+	Schedule string             `json:"schedule"` // empty: the default
 	Peer     string             `json:"peer"`
 	FLOPs    string             `json:"flops"`
 	Bytes    string             `json:"bytes"`
@@ -88,8 +92,10 @@ func (x *exporter) export(table, only string) error {
 		}
 		r.File = filepath.Join(filepath.Dir(table), r.File)
 		for _, sizes := range r.Sizes {
-			if err := x.add(&r, sizes); err != nil {
-				return fmt.Errorf("%s %v: %w", r.Kernel, sizes, err)
+			for _, sched := range append([]string{""}, r.Scheds...) {
+				if err := x.add(&r, sizes, sched); err != nil {
+					return fmt.Errorf("%s %v %s: %w", r.Kernel, sizes, sched, err)
+				}
 			}
 		}
 	}
@@ -113,12 +119,12 @@ func commit() string {
 	return strings.TrimSpace(string(out))
 }
 
-func (x *exporter) add(r *row, sizes map[string]int64) error {
+func (x *exporter) add(r *row, sizes map[string]int64, sched string) error {
 	k, err := compile(r, sizes, x.general)
 	if err != nil {
 		return err
 	}
-	m, err := gkc.Lower(k.Program, false)
+	m, err := x.lower(k, sched)
 	if err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ func (x *exporter) add(r *row, sizes map[string]int64) error {
 	if err != nil {
 		return err
 	}
-	t := task{Kernel: r.Kernel, Sizes: sizes, Scalars: map[string]float64{}, General: x.general, Peer: r.Peer, FLOPs: r.FLOPs, Bytes: r.Bytes}
+	t := task{Kernel: r.Kernel, Sizes: sizes, Scalars: map[string]float64{}, General: x.general, Schedule: sched, Peer: r.Peer, FLOPs: r.FLOPs, Bytes: r.Bytes}
 	t.Module = fmt.Sprintf("%s.%d.cu", r.Kernel, len(x.tasks))
 	if err := os.WriteFile(filepath.Join(x.dir, t.Module), []byte(text), 0o666); err != nil {
 		return err
@@ -136,6 +142,20 @@ func (x *exporter) add(r *row, sizes map[string]int64) error {
 	}
 	x.tasks = append(x.tasks, t)
 	return nil
+}
+
+// lower takes a kernel down for the device, under a schedule.
+func (x *exporter) lower(k *gkc.Kernel, sched string) (*simt.Module, error) {
+	choice, err := schedule.Parse(sched)
+	if err != nil {
+		return nil, err
+	}
+	u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program, Sched: choice}
+	if u.Device, err = device.Find(x.device); err != nil {
+		return nil, err
+	}
+	err = passes.Run(u, passes.Options{To: passes.Simt, Verify: true})
+	return u.Simt, err
 }
 
 // compile finds the kernel of a row, with its sizes fixed unless it is to be general.
