@@ -206,6 +206,7 @@ type hosted struct {
 
 // hostValue makes the launcher compute an expression over scalars, or over values that it computed.
 func (t *threads) hostValue(hint string, x *ir.Expr) *ir.Expr {
+	x = withFixed(x)
 	if x.IsConst() {
 		return x
 	}
@@ -224,6 +225,17 @@ func (t *threads) hostValue(hint string, x *ir.Expr) *ir.Expr {
 	t.hosted[x.Hash()] = append(t.hosted[x.Hash()], hosted{x, v})
 	t.out.Params = append(t.out.Params, v)
 	return ir.Name(v)
+}
+
+// withFixed puts in the scalars of which the value is known.
+func withFixed(x *ir.Expr) *ir.Expr {
+	r := ir.Rewriter{Post: func(e *ir.Expr) *ir.Expr {
+		if s, ok := e.Ref.(*ir.Scalar); ok && e.Op == ir.OpName && s.Fixed != nil {
+			return ir.NewConst(e.Type, *s.Fixed)
+		}
+		return ir.Fold(e)
+	}}
+	return r.Rewrite(x)
 }
 
 func (t *threads) exprs(list []*ir.Expr) []*ir.Expr {
