@@ -82,7 +82,7 @@ func (c *buildCmd) forDevice() error {
 	return nil
 }
 
-const lazyGC = 400
+const lazyGC = 1000
 
 func (c *buildCmd) wants(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(c.Emit, n) })

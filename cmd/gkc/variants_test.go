@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -124,14 +126,59 @@ func TestTorchFile(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// TestCubinNeedsACompiler: where there is none, the command says where it looked.
+// TestMain makes the test a gkc of its own where a test asks for one: a process looks for the compiler once.
+func TestMain(m *testing.M) {
+	if os.Getenv("GKC_TEST_IS_GKC") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// process runs a command line in a process of its own.
+func process(t *testing.T, env string, args ...string) (code int, errOut string) {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "GKC_TEST_IS_GKC=1")
+	if env != "" {
+		cmd.Env = append(cmd.Env, env)
+	}
+	var e strings.Builder
+	cmd.Stderr = &e
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return cmd.ProcessState.ExitCode(), e.String()
+}
+
+// TestCubinNeedsACompiler: where there is none, the command says where it looked, and writes nothing that should hold a binary.
 func TestCubinNeedsACompiler(t *testing.T) {
-	t.Setenv("GKC_NVRTC", "nowhere.so")
+	fresh(t, map[string]string{"mm.gk": product}, "version")
 	for _, emit := range []string{"cubin", "cubin,torch"} {
-		code, _, errOut := fresh(t, map[string]string{"mm.gk": product}, "build", "mm.gk", "--emit", emit)
+		code, errOut := process(t, "GKC_NVRTC=nowhere.so", "build", "mm.gk", "--emit", emit)
 		assert.Equal(t, exitUsage, code)
 		assert.Contains(t, errOut, "--emit cubin:")
 		assert.False(t, exists("mm.cubin"))
 		assert.False(t, exists("mm_gk.py"))
 	}
+}
+
+// TestCubin: binaries are ELF files for the device, and the Python file holds the same.
+func TestCubin(t *testing.T) {
+	fresh(t, map[string]string{"k.gk": "kernel k(X: f32[N]) -> Y: f32[N] { Y[i] = X[i] }\n"}, "version")
+	code, errOut := process(t, "", "build", "k.gk", "--emit", "cubin,torch")
+	if strings.Contains(errOut, "NVRTC cannot be loaded") || strings.Contains(errOut, "no CUDA driver") {
+		t.Skip("no NVRTC to compile with:", errOut)
+	}
+	require.Equal(t, exitRight, code, errOut)
+	image, err := os.ReadFile("k.cubin")
+	require.NoError(t, err)
+	assert.Equal(t, "\x7fELF", string(image[:4]))
+	text, err := os.ReadFile("k_gk.py")
+	require.NoError(t, err)
+	held := strings.ReplaceAll(string(text), "\n", "")
+	assert.Contains(t, held, base64.StdEncoding.EncodeToString(image))
+	assert.Contains(t, held, `arch="sm_90a"`)
+	code, errOut = process(t, "", "build", "k.gk", "--emit", "cubin,torch", "--check")
+	assert.Equal(t, exitRight, code, "the compiler gives the same bytes every time: %s", errOut)
 }
