@@ -15,7 +15,9 @@ func (p *printer) copy(s *simt.Copy) {
 		if s.Bytes != nil {
 			bytes = p.values(s.Bytes)[0]
 		}
-		p.line("cp_%d(%s, %s, %s);", s.Form.Bytes, p.sharedPlace(s.To), p.globalPlace(s.From), bytes)
+		place, behind := apart(*s.To.Mem)
+		to := fmt.Sprintf("shared_address(%s)", p.pointer(*s.To.Mem, p.values(place)[0]))
+		p.line("cp_%d%s(%s, %s, %s);", s.Form.Bytes, behind, to, p.globalPlace(s.From), bytes)
 	case form == "map.l1":
 		p.line("prefetch_map(&%s);", p.mapName(s.From))
 	default:

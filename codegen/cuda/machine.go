@@ -124,7 +124,10 @@ func (p *printer) registersAtEntry() int {
 	return min(255, 65536/(p.k.Launch.Threads*blocks)/8*8)
 }
 
-func (p *printer) matrixLoad(s *simt.Load, at, first string) {
+func (p *printer) matrixLoad(s *simt.Load) {
+	place, bytes := apart(s.From)
+	text := p.values(place, s.To.From)
+	at, first := text[0], text[1]
 	name := "ldmatrix"
 	if s.Form == simt.MatrixTrans {
 		name = "ldmatrix_trans"
@@ -142,7 +145,7 @@ func (p *printer) matrixLoad(s *simt.Load, at, first string) {
 		}
 		p.line("u32 %s;", strings.Join(words, ", "))
 	}
-	p.line("%s(%s);", name, strings.Join(append([]string{fmt.Sprintf("shared_address(%s)", p.pointer(s.From, at))}, words...), ", "))
+	p.line("%s%s(%s);", name, bytes, strings.Join(append([]string{fmt.Sprintf("shared_address(%s)", p.pointer(s.From, at))}, words...), ", "))
 	for i, w := range words {
 		if numbers {
 			p.line("%s = f32_of_bits(%s);", slots[i], w)

@@ -15,6 +15,20 @@ func (p *printer) pointer(m simt.Mem, at string) string {
 	return fmt.Sprintf("&%s[%s]", p.ref(m.Buf), at)
 }
 
+// apart splits the place of an element in shared memory into one that is computed and the bytes behind it that an instruction adds
+// itself, as a template argument; empty: none.
+func apart(m simt.Mem) (at *ir.Expr, bytes string) {
+	if m.At.Op == ir.OpAdd {
+		if n, ok := m.At.Args[1].IntValue(); ok && n > 0 && n < maxImmediate {
+			return m.At.Args[0], fmt.Sprintf("<%d>", n*int64(m.Buf.Type.Bytes()))
+		}
+	}
+	return m.At, ""
+}
+
+// maxImmediate bounds, in elements, what is left to instructions to add.
+const maxImmediate = 1 << 18
+
 // address is the pointer, in the memory of the block of the cluster that is meant.
 func (p *printer) address(m simt.Mem, at, rank string) string {
 	if m.Rank == nil {
@@ -53,6 +67,10 @@ func keepName(k simt.Keep) string {
 }
 
 func (p *printer) load(s *simt.Load) {
+	if s.Form == simt.Matrix || s.Form == simt.MatrixTrans {
+		p.matrixLoad(s)
+		return
+	}
 	text := p.values(s.From.At, s.To.From, s.From.Rank)
 	at, first, rank := text[0], text[1], text[2]
 	switch s.Form {
@@ -60,8 +78,6 @@ func (p *printer) load(s *simt.Load) {
 		p.line("%s = %s;", p.element(s.To.Reg, first), p.read(s, at, rank))
 	case simt.Vec:
 		p.vectorLoad(s, p.address(s.From, at, rank), first)
-	default:
-		p.matrixLoad(s, at, first)
 	}
 }
 

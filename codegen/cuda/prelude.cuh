@@ -675,11 +675,17 @@ template <int REGISTERS> DEV void registers_down() { asm volatile("setmaxnreg.de
 
 // Copies by one thread; of what is not copied zeros are stored.
 
-DEV void cp_4(u32 to, const void *from, u32 bytes) { asm volatile("cp.async.ca.shared::cta.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory"); }
+template <int AT = 0> DEV void cp_4(u32 to, const void *from, u32 bytes) {
+  asm volatile("cp.async.ca.shared::cta.global [%0 + %3], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes), "n"(AT) : "memory");
+}
 
-DEV void cp_8(u32 to, const void *from, u32 bytes) { asm volatile("cp.async.ca.shared::cta.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory"); }
+template <int AT = 0> DEV void cp_8(u32 to, const void *from, u32 bytes) {
+  asm volatile("cp.async.ca.shared::cta.global [%0 + %3], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes), "n"(AT) : "memory");
+}
 
-DEV void cp_16(u32 to, const void *from, u32 bytes) { asm volatile("cp.async.cg.shared::cta.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory"); }
+template <int AT = 0> DEV void cp_16(u32 to, const void *from, u32 bytes) {
+  asm volatile("cp.async.cg.shared::cta.global [%0 + %3], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes), "n"(AT) : "memory");
+}
 
 // What the driver makes of a global array for the copy engine.
 struct __align__(64) tensor_map { u64 opaque[16]; };
@@ -694,16 +700,20 @@ DEV u64 desc_mn(u32 address, u32 slab) { return 0x4000004000000000ull | (u64)((s
 
 // Matrices of 8x8 elements of 16 bits.
 
-DEV void ldmatrix(u32 from, u32 &a) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(from) : "memory"); }
-DEV void ldmatrix(u32 from, u32 &a, u32 &b) { asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(from) : "memory"); }
-DEV void ldmatrix(u32 from, u32 &a, u32 &b, u32 &c, u32 &d) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(from) : "memory");
+template <int AT = 0> DEV void ldmatrix(u32 from, u32 &a) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1 + %2];" : "=r"(a) : "r"(from), "n"(AT) : "memory"); }
+template <int AT = 0> DEV void ldmatrix(u32 from, u32 &a, u32 &b) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2 + %3];" : "=r"(a), "=r"(b) : "r"(from), "n"(AT) : "memory");
+}
+template <int AT = 0> DEV void ldmatrix(u32 from, u32 &a, u32 &b, u32 &c, u32 &d) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4 + %5];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(from), "n"(AT) : "memory");
 }
 
-DEV void ldmatrix_trans(u32 from, u32 &a) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(a) : "r"(from) : "memory"); }
-DEV void ldmatrix_trans(u32 from, u32 &a, u32 &b) { asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(from) : "memory"); }
-DEV void ldmatrix_trans(u32 from, u32 &a, u32 &b, u32 &c, u32 &d) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(from) : "memory");
+template <int AT = 0> DEV void ldmatrix_trans(u32 from, u32 &a) { asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1 + %2];" : "=r"(a) : "r"(from), "n"(AT) : "memory"); }
+template <int AT = 0> DEV void ldmatrix_trans(u32 from, u32 &a, u32 &b) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2 + %3];" : "=r"(a), "=r"(b) : "r"(from), "n"(AT) : "memory");
+}
+template <int AT = 0> DEV void ldmatrix_trans(u32 from, u32 &a, u32 &b, u32 &c, u32 &d) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4 + %5];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(from), "n"(AT) : "memory");
 }
 
 DEV void stmatrix(u32 to, u32 a) { asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(to), "r"(a) : "memory"); }
