@@ -22,7 +22,7 @@ func makeTiles(u *Unit) error {
 	if err := m.tiles.known(); err != nil {
 		return err
 	}
-	m.tiles.groups = rowGroups(u.Tensor, m.conditions())
+	m.tiles.box(u.Tensor, m.conditions())
 	m.program(u.Tensor)
 	m.out.Arrays = touched(m.out)
 	u.Tile = m.out
@@ -32,8 +32,23 @@ func makeTiles(u *Unit) error {
 // tiling is how the definitions of a program are cut.
 type tiling struct {
 	unit   *Unit
-	groups map[*tensor.Map]*rowKernel // by each of their definitions
-	err    error                      // what is wrong with the schedule that the user asks for
+	boxed  map[*tensor.Map]*tensor.Map // definitions with their reductions over boxes
+	plain  map[*tensor.Map]*tensor.Map // what those were
+	groups map[*tensor.Map]*rowKernel  // by each of their definitions
+	err    error                       // what is wrong with the schedule that the user asks for
+}
+
+// box makes the definitions of a program with reductions over boxes, and finds those that go together.
+func (t *tiling) box(p *tensor.Program, conditions []*ir.Expr) {
+	t.boxed, t.plain = map[*tensor.Map]*tensor.Map{}, map[*tensor.Map]*tensor.Map{}
+	boxes := copyProgram(p)
+	for i, d := range p.Defs {
+		if d, ok := d.(*tensor.Map); ok {
+			b := boxed(d, conditions)
+			boxes.Defs[i], t.boxed[d], t.plain[b] = b, b, d
+		}
+	}
+	t.groups = rowGroups(boxes, conditions)
 }
 
 // touched lists the arrays of a module without workspace that no kernel needs any more.
@@ -95,10 +110,11 @@ func (m *moduleMaker) tiled(d *tensor.Map) bool {
 	if m.tiles == nil {
 		return false
 	}
+	d = m.tiles.boxed[d]
 	if g := m.tiles.groups[d]; g != nil {
-		if d == g.last() && !m.blockKernel(g.last(), g) {
+		if d == g.last() && !m.blockKernel(d, g) {
 			for _, r := range g.members {
-				m.pointwise(r.def)
+				m.pointwise(m.tiles.plain[r.def])
 			}
 		}
 		return true
