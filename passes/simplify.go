@@ -293,11 +293,11 @@ func (l *summands) collect(e *ir.Expr, minus bool) {
 	l.terms = append(l.terms, summand{e, minus})
 }
 
-// build writes a sum: what is the same in most places first, multiples of sizes behind what varies, the constant last. ok is false
-// where it would begin with a minus.
+// build writes a sum: what changes in few loops first, then what the launch is given, of which there can be many that few places
+// need each, the constant last. ok is false where it would begin with a minus.
 func (s *simplifier) build(t ir.Type, l summands) (e *ir.Expr, ok bool) {
 	slices.SortStableFunc(l.terms, func(a, b summand) int {
-		return cmp.Or(compareBool(s.multiple(a.of), s.multiple(b.of)), cmp.Compare(s.depths.of(a.of), s.depths.of(b.of)), compareBool(a.minus, b.minus))
+		return cmp.Or(compareBool(ofSizes(a.of), ofSizes(b.of)), cmp.Compare(s.depths.of(a.of), s.depths.of(b.of)), compareBool(a.minus, b.minus))
 	})
 	add := ir.Wrap(t.Elem, l.add)
 	for _, x := range l.terms {
@@ -343,44 +343,64 @@ func (s *simplifier) sum(e *ir.Expr) *ir.Expr {
 	return e
 }
 
-// product multiplies the constant of a sum on its own.
+// product multiplies what is constant in a sum, and what the launch is given, on its own.
 func (s *simplifier) product(e *ir.Expr) *ir.Expr {
 	a, b := e.Args[0], e.Args[1]
-	if a.IsConst() || s.ofSizes(a) && !s.ofSizes(b) {
+	if a.IsConst() || ofSizes(a) && !ofSizes(b) {
 		a, b = b, a
 	}
+	if !ofSizes(b) || ofSizes(a) && !b.IsConst() {
+		return e
+	}
 	l := s.summands(a)
-	n, number := b.IntValue()
-	if len(l.terms) > maxSummands || len(l.terms) == 0 || !number && (l.add == 0 || !s.ofSizes(b)) {
+	if len(l.terms) == 1 && l.add == 0 {
+		return times(e, a, b)
+	}
+	if len(l.terms) == 0 || len(l.terms) > maxSummands {
 		return e
 	}
-	apart := func(x summand) bool { return number && s.multiple(x.of) }
-	if l.add == 0 && !slices.ContainsFunc(l.terms, apart) {
-		return e
-	}
-	rest := summands{}
-	out := summands{}
+	var rest, out summands
 	for _, x := range l.terms {
-		if apart(x) {
-			out.terms = append(out.terms, summand{s.simple(ir.Mul(x.of, b)), x.minus})
+		if b.IsConst() && ofSizes(x.of) {
+			out.terms = append(out.terms, summand{times(nil, x.of, b), x.minus})
 		} else {
 			rest.terms = append(rest.terms, x)
 		}
 	}
-	if core, ok := s.build(e.Type, rest); !ok {
+	if l.add == 0 && (len(out.terms) == 0 || len(rest.terms) == 0) {
 		return e
-	} else if len(rest.terms) > 0 {
-		out.terms = append(out.terms, summand{ir.Mul(core, b), false})
 	}
-	if number {
+	core, ok := s.build(e.Type, rest)
+	if !ok {
+		return e
+	}
+	if len(rest.terms) > 0 {
+		out.terms = append(out.terms, summand{times(nil, core, b), false})
+	}
+	if n, number := b.IntValue(); number {
 		out.add = l.add * n
-	} else {
+	} else if l.add != 0 {
 		out.terms = append(out.terms, summand{ir.Mul(b, ir.NewConst(e.Type, ir.IntConst(ir.Wrap(e.Type.Elem, l.add)))), false})
 	}
 	if sum, ok := s.build(e.Type, out); ok {
 		return sum.At(e.Pos)
 	}
 	return e
+}
+
+// times is a * b, with one number where both have one; as is, where it is not nil, is how that is written already.
+func times(as, a, b *ir.Expr) *ir.Expr {
+	if n, ok := b.IntValue(); ok && a.Op == ir.OpMul {
+		for i := range 2 {
+			if m, ok := a.Args[i].IntValue(); ok {
+				return ir.Mul(a.Args[1-i], ir.NewConst(a.Type, ir.IntConst(ir.Wrap(a.Type.Elem, m*n))))
+			}
+		}
+	}
+	if as != nil {
+		return as
+	}
+	return ir.Mul(a, b)
 }
 
 // widened takes a constant out of a conversion, where the narrow sum does not wrap.
@@ -404,7 +424,7 @@ func (s *simplifier) widened(e *ir.Expr) *ir.Expr {
 }
 
 // ofSizes reports whether a value is made of what the launch is given alone.
-func (s *simplifier) ofSizes(e *ir.Expr) bool {
+func ofSizes(e *ir.Expr) bool {
 	switch e.Op {
 	case ir.OpConst:
 		return true
@@ -412,12 +432,7 @@ func (s *simplifier) ofSizes(e *ir.Expr) bool {
 		_, ok := e.Ref.(*simt.Value)
 		return ok
 	case ir.OpMul:
-		return s.ofSizes(e.Args[0]) && s.ofSizes(e.Args[1])
+		return ofSizes(e.Args[0]) && ofSizes(e.Args[1])
 	}
 	return false
-}
-
-// multiple reports whether a term is a number times a size: one of many that differ in the number.
-func (s *simplifier) multiple(e *ir.Expr) bool {
-	return e.Op == ir.OpMul && s.ofSizes(e) && (e.Args[0].IsConst() || e.Args[1].IsConst())
 }
