@@ -339,7 +339,7 @@ func (w *splitting) define(x *ir.Expr, r *ir.Rewriter) *ir.Expr {
 		t.Extents = append(t.Extents, extent(s))
 	}
 	// The operands may hold reductions that move as well; x itself must not be replaced again.
-	def.Body = rebind(w.guardReads(rewriteInside(x, r)), own)
+	def.Body = rebind(w.ranges.guardReads(rewriteInside(x, r)), own)
 	w.program.Temps = append(w.program.Temps, t)
 	w.out = append(w.out, def)
 	if _, ok := x.Ref.(*tensor.Reduction); ok {
@@ -378,8 +378,8 @@ func rebind(x *ir.Expr, with map[ir.Ref]*ir.Expr) *ir.Expr {
 }
 
 // guardReads makes reads that were proven under a guard that is gone harmless where they leave their tensor.
-func (w *splitting) guardReads(x *ir.Expr) *ir.Expr {
-	r := ir.Rewriter{Post: func(y *ir.Expr) *ir.Expr {
+func (r ranges) guardReads(x *ir.Expr) *ir.Expr {
+	w := ir.Rewriter{Post: func(y *ir.Expr) *ir.Expr {
 		if y.Op == ir.OpIf && y.Args[1].Op == ir.OpIf && ir.Equal(y.Args[0], y.Args[1].Args[0]) {
 			return ir.If(y.Args[0], y.Args[1].Args[1], y.Args[2]) // it had that guard already
 		}
@@ -387,12 +387,12 @@ func (w *splitting) guardReads(x *ir.Expr) *ir.Expr {
 			return y
 		}
 		read := y.Ref.(tensor.Read)
-		inside := w.ranges.inside(read.Of, y.Args)
+		inside := r.inside(read.Of, y.Args)
 		if inside == ir.True {
 			return y
 		}
 		plain := ir.NewExpr(ir.OpRead, y.Type, tensor.Read{Of: read.Of, Edge: tensor.Edge{Kind: tensor.Trusted}}, y.Pos, y.Args...)
 		return ir.If(inside, plain, ir.ZeroOf(y.Type)).At(y.Pos)
 	}}
-	return r.Rewrite(x)
+	return w.Rewrite(x)
 }

@@ -15,7 +15,7 @@ import (
 // makeTiles is make_loops with block kernels: a definition that contracts tensors becomes one whose blocks compute tiles of the
 // result, one that reduces one whose blocks compute several rows, one without loops one whose blocks compute runs of elements. What
 // it cannot cut so becomes the kernel that make_loops makes: recurrences, scans, scatters, checks, a single element, reductions
-// inside others, behind guards, over ranges that are no box, and what would be too large.
+// inside others, behind equalities, over ranges that are no box, and what would be too large.
 func makeTiles(u *Unit) error {
 	m := newModuleMaker(u.Tensor)
 	m.tiles = &tiling{unit: u}
@@ -184,7 +184,7 @@ func hasKnob(s *schedule.Space, name string) bool {
 
 // known reports a knob that kernels of no form have: one that a kernel lacks is for others.
 func (t *tiling) known() error {
-	spaces := []*schedule.Space{contractionSpace(nil, nil), rowSpace(0, nil, rowChoice{split: 1}), eachSpace(nil, eachChoice{})}
+	spaces := []*schedule.Space{contractionSpace(nil, dotSizes{}, nil), rowSpace(0, nil, rowChoice{split: 1}), eachSpace(nil, eachChoice{})}
 	for _, p := range t.unit.Sched {
 		if slices.ContainsFunc(spaces, func(s *schedule.Space) bool { return hasKnob(s, p.Knob) }) {
 			continue

@@ -14,7 +14,8 @@ import (
 //
 //	sum[j in 0..i + 1](x[j])    is    sum[j in 0..N where j < i + 1](x[j])
 //
-// Other ranges stay. It is the same definition where nothing changes.
+// Other ranges stay. Reductions behind conditions become such as may be computed for all elements. It is the same definition where
+// nothing changes.
 func boxed(d *tensor.Map, conditions []*ir.Expr) *tensor.Map {
 	b := &boxer{free: map[*ir.Axis]ir.Span{}, lowest: map[ir.Ref]*ir.Expr{}, facts: ir.NewFacts(conditions...)}
 	defer b.facts.Forget()
@@ -28,13 +29,33 @@ func boxed(d *tensor.Map, conditions []*ir.Expr) *tensor.Map {
 		}
 		return x
 	}}
-	body := r.Rewrite(d.Body)
-	if body == d.Body {
+	out := *d
+	out.Body = r.Rewrite(d.Body)
+	if out.Body = harmless(&out); out.Body == d.Body {
 		return d
 	}
-	out := *d
-	out.Body = body
 	return &out
+}
+
+// harmless is the body of a definition with reductions behind conditions that may be computed for all elements: their reads stay
+// inside where the condition fails.
+func harmless(d *tensor.Map) *ir.Expr {
+	always := &finder{strict: map[*ir.Expr]bool{}, always: true}
+	all := &finder{strict: map[*ir.Expr]bool{}}
+	always.reductions(d.Body)
+	all.reductions(d.Body)
+	if len(all.found) == len(always.found) {
+		return d.Body
+	}
+	in := rangesOf(d)
+	guarded := map[*ir.Expr]*ir.Expr{}
+	for _, x := range all.found {
+		if !always.strict[x] {
+			guarded[x] = in.guardReads(x)
+		}
+	}
+	r := ir.Rewriter{Pre: func(x *ir.Expr) *ir.Expr { return guarded[x] }}
+	return r.Rewrite(d.Body)
 }
 
 type boxer struct {

@@ -117,9 +117,11 @@ type finder struct {
 	depends map[*ir.Expr]axisSet
 	strict  map[*ir.Expr]bool // expressions that are evaluated for every element
 	found   []*ir.Expr        // reductions among them
+	always  bool              // what stands behind a condition is left out
 }
 
-// reductions collects those that every element needs.
+// reductions collects those that every element needs, or that may as well be computed for all: what boxed made of the definition
+// reads nothing that is not there.
 func (f *finder) reductions(x *ir.Expr) {
 	if f.strict[x] {
 		return
@@ -130,6 +132,11 @@ func (f *finder) reductions(x *ir.Expr) {
 		f.found = append(f.found, x)
 	case x.Op.Is(ir.Lazy):
 		f.reductions(x.Args[0])
+		for i, a := range x.Args[1:] {
+			if !f.always && !rare(x, i) {
+				f.reductions(a)
+			}
+		}
 	default:
 		for _, a := range x.Args {
 			f.reductions(a)
@@ -137,8 +144,21 @@ func (f *finder) reductions(x *ir.Expr) {
 	}
 }
 
-// ok reports whether there is no other reduction and no scan: not behind a guard, where it might read what is not there, and not
-// inside a reduction.
+// rare reports whether an operand of a choice, && or || is evaluated for few elements, as an equality tells.
+func rare(x *ir.Expr, arm int) bool {
+	if x.Op == ir.OpOr || x.Op == ir.OpIf && arm == 1 {
+		return tells(x.Args[0], ir.OpNe, ir.OpOr)
+	}
+	return tells(x.Args[0], ir.OpEq, ir.OpAnd)
+}
+
+// tells reports whether a condition is a comparison of some kind, or joins such with others.
+func tells(x *ir.Expr, comparison, join *ir.Op) bool {
+	return x.Op == comparison || x.Op == join && (tells(x.Args[0], comparison, join) || tells(x.Args[1], comparison, join))
+}
+
+// ok reports whether there is no other reduction and no scan: not behind a guard where few elements need it, and not inside a
+// reduction.
 func (f *finder) ok(body *ir.Expr) bool {
 	good := true
 	ir.Walk(body, func(x *ir.Expr) {

@@ -36,7 +36,7 @@ type rowFold struct {
 }
 
 // rowsOf makes the kernel of a definition with reductions; nil if it is none, or also needs another loop: a scan, a reduction inside
-// another, behind a guard (it would be computed for every element), or over ranges that are no box.
+// another, behind a condition that few elements meet (it would be computed for all), or over ranges that are no box.
 func rowsOf(d *tensor.Map, conditions []*ir.Expr) *rowKernel {
 	k := &rowKernel{rows: d.Free}
 	one := &rowMember{def: d, free: d.Free, body: d.Body, keep: true}

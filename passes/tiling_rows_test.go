@@ -48,6 +48,8 @@ var rowReductions = []blockProgram{
 	{"one row", `kernel one(x: f32[C]) -> y: f32[C] { s = sum[j](x[j] * x[j]); y[j] = x[j] * rsqrt(s + 1) }`, 2, 90},
 	{"independent", `kernel independent(x: f32[R, C], k: i32[R]) -> (a: f32[R], b: f32[R], c: f32[R]) { a[i] = sum[j](x[i, j]); b[i] = max[j where j > 0](x[i, j]); c[i] = sum[j where k[i] > j](x[i, j] + a[i]) * b[i] }`, 1, 40},
 	{"masked", `kernel masked(x: f32[N, N]) -> y: f32[N, N] { m[i] = max[j where j <= i](x[i, j]); s[i] = sum[j where j <= i](exp(x[i, j] - m[i])); y[i, j] = if j <= i { exp(x[i, j] - m[i]) / s[i] } else { 0 } }`, 1, 30},
+	{"behind", `kernel behind(x: f32[R, C], k: i32[R]) -> y: f32[R] { y[i] = if k[i] >= 0 && k[i] < R { sum[j](x[k[i], j]) } else { 7 } }`, 1, 30},
+	{"rare", `kernel rare(x: f32[R, C]) -> y: f32[R] { y[i] = if i == 0 { sum[j](x[i, j]) } else { 7 } }`, 0, 30},
 	{"prefix", `kernel prefix(x: f32[R, C]) -> y: f32[R, C] { y[i, j] = sum[k in 0..j + 1 where x[i, k] > 0](x[i, k]) }`, 1, 8},
 	{"suffix", `kernel suffix(x: f32[R, C]) -> y: f32[R, C] { y[i, j] = max[k in j..C](x[i, k]) }`, 1, 8},
 	{"windows", `kernel windows(x: f32[R, C]) -> y: f32[R, (C - 2) / 2] where C >= 4 { y[i, j] = sum[k in 2 * j..2 * j + 4 where k % 3 > 0](x[i, k] * k) }`, 1, 30},

@@ -66,7 +66,7 @@ var contractions = []struct {
 	{"scaled", `kernel scaled(x: f16[M, K], q: i8[K, N], s: f32[N], z: f32[K]) -> y: f16[M, N] { y[m, n] = sum[k: f32](x[m, k] * q[k, n] * s[n] * exp(z[k])) }`, 1},
 	{"integers", `kernel integers(x: i8[M, K], w: u8[K, N]) -> y: i32[M, N] { y[m, n] = sum[k: i32](i32(x[m, k]) * i32(w[k, n])) }`, 1},
 	{"mapped", `kernel mapped(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k](exp(x[m, k]) * (if n > k { w[k, n] } else { 1.5 })) }`, 1},
-	{"epilogue", `kernel epilogue(x: f32[M, K], w: f32[K, N], r: f32[M, N], i: i32[M]) -> y: f32[N, M] { y[n, m] = if i[m] > 1 { r[m, n] + sum[k](x[m, k] * w[k, n]) } else { 2 * sum[k](x[m, k] * w[k, n]) } }`, 0},
+	{"epilogue", `kernel epilogue(x: f32[M, K], w: f32[K, N], r: f32[M, N], i: i32[M]) -> y: f32[N, M] { y[n, m] = if i[m] > 1 { r[m, n] + sum[k](x[m, k] * w[k, n]) } else { 2 * sum[k](x[m, k] * w[k, n]) } }`, 1},
 	{"matvec", `kernel matvec(x: f32[M, K], w: f32[K]) -> y: f32[M] { y[m] = sum[k](x[m, k] * w[k]) }`, 1},
 	{"triangle", `kernel triangle(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k where k <= m](x[m, k] * w[k, n]) }`, 1},
 	{"largest", `kernel largest(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = max[k where K > 0](x[m, k] * w[k, n]) }`, 1},
