@@ -8,6 +8,14 @@ import (
 
 // dot lowers a product of tiles in shared memory, added to registers.
 func (b *block) dot(s *tile.Dot) {
+	if d := b.newDot(s); d.atom != nil {
+		d.multiplyMatrices()
+	} else {
+		d.multiplyAdd()
+	}
+}
+
+func (b *block) newDot(s *tile.Dot) *dotMaker {
 	f := dotFormOf(s, b.in)
 	switch {
 	case f == nil:
@@ -19,11 +27,7 @@ func (b *block) dot(s *tile.Dot) {
 	}
 	d := &dotMaker{block: b, dotForm: f, dot: s, acc: b.into(s)}
 	d.a, d.b = d.read(s.A), d.read(s.B)
-	if f.atom != nil {
-		d.multiplyMatrices()
-	} else {
-		d.multiplyAdd()
-	}
+	return d
 }
 
 // computedIn is the type in which arithmetic on elements of a type happens.
@@ -62,39 +66,60 @@ func (o *operandReader) load(b *block, array *simt.Reg, to, reg, n int) {
 
 // multiplyMatrices does the matrix operations, step by step along k: first all fragments of a step, then its products.
 func (d *dotMaker) multiplyMatrices() {
+	for step := range d.stepsK() {
+		part := d.newFragments()
+		d.loadFragments(part, step)
+		d.multiplyFragments(part)
+	}
+}
+
+// stepsK is the number of steps along k.
+func (d *dotMaker) stepsK() int { return d.sizeK / d.atom.K }
+
+// fragments are what the operations of a step take, in registers.
+type fragments struct{ a, b *simt.Reg }
+
+func (d *dotMaker) newFragments() fragments {
+	array := func(o *operandReader, t ir.Type, words int) *simt.Reg {
+		r := &simt.Reg{Name: d.fresh(o.value.Name + ".part"), Type: t, Len: words, Mutable: true}
+		d.add(&simt.Let{Reg: r})
+		return r
+	}
+	x := d.atom
+	return fragments{array(d.a, x.A, d.part(d.m)/x.M*x.ARegs()), array(d.b, x.B, d.part(d.n)/x.N*x.BRegs())}
+}
+
+func (d *dotMaker) loadFragments(f fragments, step int) {
+	d.loadFragment(d.a, f.a, step)
+	d.loadFragment(d.b, f.b, step)
+}
+
+func (d *dotMaker) multiplyFragments(f fragments) {
 	x := d.atom
 	perA, perB := x.ARegs(), x.BRegs()
 	countM, countN := d.part(d.m)/x.M, d.part(d.n)/x.N
-	for step := range d.sizeK / x.K {
-		a := d.fragments(d.a, x.A, step, countM*perA)
-		b := d.fragments(d.b, x.B, step, countN*perB)
-		for i := range countM {
-			for j := range countN {
-				d.add(&simt.Mma{Head: simt.Head{Pos: d.dot.Pos}, Atom: x, Acc: ir.True,
-					D: simt.Slice{Reg: d.acc, From: number((i*countN + j) * x.DRegs()), Len: x.DRegs()},
-					A: simt.Operand{Slice: &simt.Slice{Reg: a, From: number(i * perA), Len: perA}},
-					B: simt.Operand{Slice: &simt.Slice{Reg: b, From: number(j * perB), Len: perB}}})
-			}
+	for i := range countM {
+		for j := range countN {
+			d.add(&simt.Mma{Head: simt.Head{Pos: d.dot.Pos}, Atom: x, Acc: ir.True,
+				D: simt.Slice{Reg: d.acc, From: number((i*countN + j) * x.DRegs()), Len: x.DRegs()},
+				A: simt.Operand{Slice: &simt.Slice{Reg: f.a, From: number(i * perA), Len: perA}},
+				B: simt.Operand{Slice: &simt.Slice{Reg: f.b, From: number(j * perB), Len: perB}}})
 		}
 	}
 }
 
-// fragments reads what the operations of a step take of an operand: words registers of type t.
-func (d *dotMaker) fragments(o *operandReader, t ir.Type, step, words int) *simt.Reg {
-	out := &simt.Reg{Name: d.fresh(o.value.Name + ".part"), Type: t, Len: words, Mutable: true}
-	d.add(&simt.Let{Reg: out})
-	per := simt.ElemsPerReg(t)
+// loadFragment reads what the operations of a step take of an operand.
+func (d *dotMaker) loadFragment(o *operandReader, to *simt.Reg, step int) {
 	if o.matrix == simt.One {
-		d.gather(o, out, step*words*per)
-		return out
+		d.gather(o, to, step*to.Len*simt.ElemsPerReg(to.Type))
+		return
 	}
 	// A row of run elements is what a lane gives; blocks of them are read at once.
-	rows := words / o.blocks
+	rows := to.Len / o.blocks
 	for i := range rows {
-		d.add(&simt.Load{Head: simt.Head{Pos: d.dot.Pos}, To: simt.Slice{Reg: out, From: number(i * o.blocks), Len: o.blocks},
+		d.add(&simt.Load{Head: simt.Head{Pos: d.dot.Pos}, To: simt.Slice{Reg: to, From: number(i * o.blocks), Len: o.blocks},
 			From: simt.Mem{Buf: o.tile.buf, At: o.at((step*rows + i) * o.run)}, Form: o.matrix})
 	}
-	return out
 }
 
 // gather reads the elements of fragments and packs them into words.

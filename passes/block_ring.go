@@ -180,19 +180,28 @@ func (b *block) staged(r *ring) {
 	b.ring = r
 	b.declare(r.loads)
 	lo, hi := b.expr(s.Over[0].Lo), b.expr(s.Over[0].Hi)
-	if len(r.copies) > 0 {
-		for ahead := range r.slots - 1 {
-			b.fill(r, ir.Add(lo, ir.Int64(int64(ahead))), hi, number(ahead))
-		}
+	if d := b.turning(r); d != nil {
+		b.turned(r, d, lo, hi)
+	} else {
+		b.begin(r, lo, hi, r.slots-1)
+		b.trips(s, func() { b.trip(r, hi) })
 	}
-	b.ahead(r, slices.Concat(r.loads, r.moves), lo, hi, number(0))
-	b.trips(s, func() { b.trip(r, hi) })
 	b.ring = outer
 	b.state = before
 	for _, v := range fills {
 		b.state.read[v] = true
 	}
 	b.leave(s)
+}
+
+// begin begins the copies of the first n trips, and puts what goes through registers into the first slot.
+func (b *block) begin(r *ring, lo, hi *ir.Expr, n int) {
+	if len(r.copies) > 0 {
+		for ahead := range n {
+			b.fill(r, ir.Add(lo, ir.Int64(int64(ahead))), hi, number(ahead))
+		}
+	}
+	b.ahead(r, slices.Concat(r.loads, r.moves), lo, hi, number(0))
 }
 
 // declare makes the arrays of tiles that statements define.
@@ -220,13 +229,19 @@ func (b *block) trip(r *ring, hi *ir.Expr) {
 		free := b.let("free", ir.Select(ir.Eq(slot, number(0)), number(r.slots-1), ir.Sub(slot, number(1))))
 		b.fill(r, ir.Add(now, ir.Int64(int64(r.slots-1))), hi, free)
 	}
-	next := b.let("next", ir.Select(ir.Eq(slot, number(r.slots-1)), number(0), ir.Add(slot, number(1))))
+	next := b.slotBehind(r)
 	b.ahead(r, r.loads, ir.Add(now, ir.Int64(1)), hi, next)
 	b.rename[axis] = now
 	b.list(r.rest)
 	b.ahead(r, r.moves, ir.Add(now, ir.Int64(1)), hi, next)
 	b.rename[axis] = now
 	b.add(&simt.Set{Reg: r.slot, Value: next})
+}
+
+// slotBehind is the slot of the next trip.
+func (b *block) slotBehind(r *ring) *ir.Expr {
+	slot := ir.Name(r.slot)
+	return b.let("next", ir.Select(ir.Eq(slot, number(r.slots-1)), number(0), ir.Add(slot, number(1))))
 }
 
 // fill begins the copies of a trip, if there is such a trip, and closes their group.
