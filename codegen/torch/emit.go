@@ -119,7 +119,7 @@ func (p *printer) kernel(k Kernel, public string, names *source.Names) {
 	for _, c := range append(slices.Clone(k.Variants), k.Code) {
 		name := names.New("run_" + c.Module.Name)
 		p.program(c, "_"+name+"_program")
-		newLaunches(p, c).function("_"+name, "_"+name+"_program")
+		newLaunches(p, c).functions("_"+name, "_"+name+"_program")
 		runs = append(runs, "_"+name)
 	}
 	p.line("")

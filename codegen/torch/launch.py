@@ -359,6 +359,7 @@ class _Program:
         return out
 
 
+_numbers, _MOST_NUMBERS = {}, 1024
 _RECORD = 64  # bytes between the records of failed checks
 
 
@@ -461,6 +462,17 @@ class _Call:
             self.device = torch.device("cuda", torch.cuda.current_device())
         return _device(self.device.index)
 
+    def numbers(self, compute, sizes):
+        """What the host computes for some sizes, once for calls with the same."""
+        here = self.here()
+        key = (compute, self.device.index, repr(sizes))  # 0.0 and -0.0 are equal, but not the same
+        found = _numbers.get(key)
+        if found is None:
+            if len(_numbers) >= _MOST_NUMBERS:
+                _numbers.clear()
+            found = _numbers[key] = compute(here, *sizes)
+        return found
+
     def empty(self, name, dtype, extents, zero=False):
         """Makes a result or workspace."""
         for d, n in enumerate(extents):
@@ -469,21 +481,16 @@ class _Call:
         make = torch.zeros if zero else torch.empty
         return make(extents, dtype=_dtype(dtype), device=self.device)
 
-    def launch(self, program, number, entry, grid, threads, shared, args):
-        """Launches a device function on the current stream. None among args is the record of its first failed check."""
+    def launch(self, program, number, entry, numbers, threads, shared, args):
+        """Launches a device function on the current stream, with its values and args. None is the record of its first failed check."""
+        grid, values = numbers
         if not 0 <= grid < 1 << 31:
             self.fail(ValueError, f"a grid of {grid} blocks{self.given()}")
         if grid == 0:
             return
-        values = []
-        for a in args:
-            if a is None:
-                values.append(ctypes.c_uint64(self.records.data_ptr() + _RECORD * number))
-            elif isinstance(a, torch.Tensor):
-                values.append(ctypes.c_uint64(a.data_ptr()))
-            else:
-                values.append(a)
-        table = (ctypes.c_void_p * (len(values) + 1))(*(ctypes.addressof(v) for v in values))
+        addresses = [self.records.data_ptr() + _RECORD * number if a is None else a.data_ptr() for a in args]
+        passed = [*values, *map(ctypes.c_uint64, addresses)]
+        table = (ctypes.c_void_p * (len(passed) + 1))(*map(ctypes.addressof, passed))
         function = program.on(self.device.index)[entry]
         stream = ctypes.c_void_p(torch.cuda.current_stream(self.device).cuda_stream)
         with _device(self.device.index):
