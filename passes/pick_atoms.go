@@ -41,13 +41,12 @@ func atomsIn(list []tile.Stmt, k *tile.Kernel, dev *device.Device) {
 // atomFor is the largest matrix operation for a dot; nil if there is none.
 func atomFor(d *tile.Dot, k *tile.Kernel, dev *device.Device) (best *simt.Atom) {
 	f := dotFormOf(d, k)
-	if f == nil || dev == nil || !strings.EqualFold(dev.Vendor, "nvidia") {
+	if f == nil || dev == nil {
 		return nil
 	}
-	target := "sm_" + strings.ReplaceAll(dev.Compute, ".", "")
 	for _, a := range simt.Atoms() {
 		switch {
-		case a.Async || a.Tf32 || !simt.Runs(target, a.Needs):
+		case !runsOn(a, dev):
 		case a.D != d.Out.Type || !isWordOf(a.A, d.A.Type) || !isWordOf(a.B, d.B.Type):
 		case a.M > f.sizeM || a.N > f.sizeN || a.K > f.sizeK:
 		case best == nil || a.M*a.N*a.K > best.M*best.N*best.K || a.M*a.N*a.K == best.M*best.N*best.K && a.Name < best.Name:
@@ -55,6 +54,12 @@ func atomFor(d *tile.Dot, k *tile.Kernel, dev *device.Device) (best *simt.Atom) 
 		}
 	}
 	return best
+}
+
+// runsOn reports whether a device has a matrix operation of warps which keeps numbers as they are.
+func runsOn(a *simt.Atom, dev *device.Device) bool {
+	target := "sm_" + strings.ReplaceAll(dev.Compute, ".", "")
+	return strings.EqualFold(dev.Vendor, "nvidia") && !a.Async && !a.Tf32 && simt.Runs(target, a.Needs)
 }
 
 // isWordOf reports whether registers of type word hold elements of a type.
