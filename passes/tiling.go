@@ -184,7 +184,7 @@ func hasKnob(s *schedule.Space, name string) bool {
 
 // known reports a knob that kernels of no form have: one that a kernel lacks is for others.
 func (t *tiling) known() error {
-	spaces := []*schedule.Space{contractionSpace(nil, nil), rowSpace(0, nil, rowChoice{split: 1}), eachSpace(nil, eachChoice{})}
+	spaces := []*schedule.Space{contractionSpace(nil, dotSizes{}, nil), rowSpace(0, nil, rowChoice{split: 1}), eachSpace(nil, eachChoice{})}
 	for _, p := range t.unit.Sched {
 		if slices.ContainsFunc(spaces, func(s *schedule.Space) bool { return hasKnob(s, p.Knob) }) {
 			continue
