@@ -19,9 +19,7 @@ func (c Contig) Same(cond *ir.Expr, axis *ir.Axis, n int) bool { return c.same(c
 // Conflicts counts those of the accesses to shared memory in a block kernel whose tiles are placed.
 func Conflicts(m *tile.Module, k *tile.Kernel) (n int) {
 	for _, u := range usesOfShared(newSources(m, k), k) {
-		for _, x := range u.accesses {
-			n += ir.Conflicts(x, rowMajor(u.of.Axes).Swizzled(u.of.Swizzle), u.of.Type.Bytes())
-		}
+		n += u.conflicts(u.of.Swizzle)
 	}
 	return n
 }

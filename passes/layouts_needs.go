@@ -87,10 +87,31 @@ func (a *assigner) settle(v *tile.Value) (out []tile.Stmt) {
 		return nil
 	}
 	t := &tile.Value{Name: a.names.fresh(v.Name), Type: v.Type, Axes: v.Axes, Space: tile.Shared}
+	if a.turned(v) {
+		t.Axes = slices.Clone(v.Axes)
+		slices.Reverse(t.Axes)
+	}
 	for _, w := range a.wanted[v] {
 		out = append(out, &tile.Move{Out: w, In: t})
 	}
 	return append(out, &tile.Move{Out: t, In: v})
+}
+
+// turned reports whether threads that take a tile from its layout to others meet less in shared memory with its axes the other
+// way round.
+func (a *assigner) turned(v *tile.Value) bool {
+	conflicts := func(axes []*ir.Axis) int {
+		u := sharedUse{of: &tile.Value{Type: v.Type, Axes: axes}, moves: []*ir.Layout{v.Layout}}
+		for _, w := range a.wanted[v] {
+			u.moves = append(u.moves, w.Layout)
+		}
+		_, n := u.solve()
+		return n
+	}
+	back := slices.Clone(v.Axes)
+	slices.Reverse(back)
+	n := conflicts(v.Axes)
+	return n > 0 && conflicts(back) < n
 }
 
 // stmt decides the layouts of what a statement reads. The statements in its place come backwards: a tile in several layouts is
@@ -165,10 +186,9 @@ func (a *assigner) copyForm(from, to *tile.Value) (best *ir.Layout) {
 	}
 	least := 0
 	for n = fair(to.Axes, a.kernel.Threads, n); best == nil || least > 0 && n*from.Type.Bytes() >= 4; n /= 2 {
-		l := spread(to.Axes, a.kernel.Threads, n)
-		_, conflicts := ir.SolveSwizzle(rowMajor(to.Axes), to.Type.Bytes(), append(slices.Clone(a.reads[to]), writeOf(l, to)))
-		if best == nil || conflicts < least {
-			best, least = l, conflicts
+		u := sharedUse{of: to, accesses: a.reads[to], moves: []*ir.Layout{spread(to.Axes, a.kernel.Threads, n)}}
+		if _, conflicts := u.solve(); best == nil || conflicts < least {
+			best, least = u.moves[0], conflicts
 		}
 	}
 	return best

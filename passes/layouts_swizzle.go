@@ -11,48 +11,81 @@ import (
 // bank, if there is one.
 func (a *assigner) swizzle() {
 	for _, u := range usesOfShared(a.sources, a.kernel) {
-		u.of.Swizzle, _ = ir.SolveSwizzle(rowMajor(u.of.Axes), u.of.Type.Bytes(), u.accesses)
+		u.of.Swizzle, _ = u.solve()
 	}
 }
 
-// sharedUse is how warps write and read a tile in shared memory.
+// sharedUse is how warps write and read a tile in shared memory: in accesses as they are, or moving it to and from registers in
+// layouts, as many elements at once as lie beside each other.
 type sharedUse struct {
 	of       *tile.Value
 	accesses []ir.Access
+	moves    []*ir.Layout
+}
+
+// solve finds the swizzle with the fewest conflicts. One that leaves fewer elements beside each other is taken where longer moves
+// would meet others.
+func (u *sharedUse) solve() (best ir.Swizzle, least int) {
+	place, size := rowMajor(u.of.Axes), u.of.Type.Bytes()
+	for widest := vectorBytes; widest >= max(size, 4); widest /= 2 {
+		s, _ := ir.SolveSwizzle(place, size, u.all(place, widest))
+		if n := u.conflicts(s); widest == vectorBytes || n < least {
+			best, least = s, n
+		}
+		if least == 0 || len(u.moves) == 0 {
+			break
+		}
+	}
+	return best, least
+}
+
+// conflicts are those that are left with a swizzle.
+func (u *sharedUse) conflicts(s ir.Swizzle) (n int) {
+	place := rowMajor(u.of.Axes).Swizzled(s)
+	for _, x := range u.all(place, vectorBytes) {
+		n += ir.Conflicts(x, place, u.of.Type.Bytes())
+	}
+	return n
+}
+
+// all are the accesses to a tile that is placed somehow, those of moves of some bytes at most.
+func (u *sharedUse) all(place *ir.Placement, widest int) []ir.Access {
+	out := slices.Clone(u.accesses)
+	for _, l := range u.moves {
+		out = append(out, ir.Access{Layout: l, Width: min(widest, l.Vector(place)*u.of.Type.Bytes())})
+	}
+	return out
 }
 
 // usesOfShared lists the tiles in shared memory, in the order in which they are written.
 func usesOfShared(from *sources, k *tile.Kernel) (out []*sharedUse) {
 	reads := readsOfDots(k)
-	add := func(v *tile.Value, x ir.Access) {
+	use := func(v *tile.Value) *sharedUse {
 		i := slices.IndexFunc(out, func(u *sharedUse) bool { return u.of == v })
 		if i < 0 {
 			i = len(out)
-			out = append(out, &sharedUse{v, slices.Clone(reads[v])})
+			out = append(out, &sharedUse{of: v, accesses: slices.Clone(reads[v])})
 		}
-		out[i].accesses = append(out[i].accesses, x)
+		return out[i]
 	}
 	eachStmt(k.Body, func(s tile.Stmt) {
 		switch s := s.(type) {
 		case *tile.Load:
 			if s.Async {
 				n := from.piece(s, s.Out.Axes[len(s.Out.Axes)-1])
-				add(s.Out, ir.Access{Layout: spread(s.Out.Axes, k.Threads, n), Width: n * s.Out.Type.Bytes()})
+				u := use(s.Out)
+				u.accesses = append(u.accesses, ir.Access{Layout: spread(s.Out.Axes, k.Threads, n), Width: n * s.Out.Type.Bytes()})
 			}
 		case *tile.Move:
-			if s.Out.Space == tile.Shared {
-				add(s.Out, writeOf(s.In.Layout, s.Out))
-			} else {
-				add(s.In, writeOf(s.Out.Layout, s.In))
+			t, l := s.Out, s.In.Layout
+			if t.Space != tile.Shared {
+				t, l = s.In, s.Out.Layout
 			}
+			u := use(t)
+			u.moves = append(u.moves, l)
 		}
 	})
 	return out
-}
-
-// writeOf is how a warp writes a tile in shared memory from registers in a layout, or reads it.
-func writeOf(l *ir.Layout, t *tile.Value) ir.Access {
-	return ir.Access{Layout: l, Width: min(vectorBytes, l.Vector(rowMajor(t.Axes))*t.Type.Bytes())}
 }
 
 // readsOfDots is how dots read their operands.
