@@ -12,8 +12,8 @@ import (
 
 // turning is the product of a loop that can be turned; nil if it cannot.
 func (b *block) turning(r *ring) *dotMaker {
-	if len(r.rest) != 1 {
-		return nil
+	if len(r.rest) != 1 || len(r.moves) > 0 {
+		return nil // what is under way to registers should have all operations of a trip to come
 	}
 	s, ok := r.rest[0].(*tile.Dot)
 	if !ok || !r.orders(s) {
@@ -35,9 +35,7 @@ func (b *block) turned(r *ring, d *dotMaker, lo, hi *ir.Expr) {
 	parts := [2]fragments{d.newFragments(), d.newFragments()}
 	b.begin(r, lo, hi, r.slots)
 	arrive := func(pending int, slot *ir.Expr) {
-		if len(r.copies) > 0 {
-			b.queue("wait", pending)
-		}
+		b.queue("wait", pending)
 		b.barrier()
 		d.inSlot(slot, func() { d.loadFragments(parts[0], 0) })
 	}
@@ -47,16 +45,12 @@ func (b *block) turned(r *ring, d *dotMaker, lo, hi *ir.Expr) {
 		now, last := b.rename[axis], d.stepsK()-1
 		b.state.meet()
 		next, behind := b.slotBehind(r), ir.Add(now, ir.Int64(1))
-		b.ahead(r, r.loads, behind, hi, next)
 		for step := range last {
 			d.loadFragments(parts[(step+1)%2], step+1)
 			d.multiplyFragments(parts[step%2])
 		}
-		b.ahead(r, r.moves, behind, hi, next)
 		arrive(r.slots-2, ir.Select(ir.Lt(behind, hi), next, ir.Name(r.slot)))
-		if len(r.copies) > 0 {
-			b.fill(r, ir.Add(now, ir.Int64(int64(r.slots))), hi, ir.Name(r.slot))
-		}
+		b.fill(r, ir.Add(now, ir.Int64(int64(r.slots))), hi, ir.Name(r.slot))
 		b.rename[axis] = now
 		d.multiplyFragments(parts[last%2])
 		b.add(&simt.Set{Reg: r.slot, Value: next})
