@@ -17,14 +17,15 @@ import (
 // checker runs cases on a GPU and notes what becomes of them.
 type checker struct {
 	*report
-	dev *cuda.Device
-	sim *device.Device
+	suite *suite
+	dev   *cuda.Device
+	sim   *device.Device
 }
 
 // check makes the runs of a case whose kernel is compiled.
 func (k *checker) check(ctx context.Context, c *conformance.Case, img image) {
 	k.Seconds["nvrtc, all processes"] += img.Seconds
-	kernel, m, err := lowered(c)
+	kernel, m, err := k.suite.lowered(c)
 	if img.Wrong != "" {
 		err = fmt.Errorf("%s", img.Wrong)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,9 @@ import (
 	"github.com/gkc-lang/gkc"
 	cudagen "github.com/gkc-lang/gkc/codegen/cuda"
 	"github.com/gkc-lang/gkc/internal/conformance"
+	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/simt"
+	"github.com/gkc-lang/gkc/passes"
 	"github.com/gkc-lang/gkc/runtime/cuda"
 )
 
@@ -28,15 +31,23 @@ type image struct {
 	Seconds float64 `json:"seconds"` // that the CUDA compiler took
 }
 
+// suite says which cases are compiled, and how.
+type suite struct {
+	only   string // parts of group/name, separated by commas
+	device string // for which kernels are cut; empty: any
+	arch   string // of the GPU
+	draw   uint64 // the seed of schedules; 0: the default schedule
+}
+
 // selected are the cases to run.
-func selected(only string) ([]*conformance.Case, error) {
+func (s *suite) selected() ([]*conformance.Case, error) {
 	all, err := conformance.Load()
 	if err != nil {
 		return nil, err
 	}
 	var out []*conformance.Case
 	for _, c := range all {
-		if strings.Contains(c.ID(), only) {
+		if slices.ContainsFunc(strings.Split(s.only, ","), func(part string) bool { return strings.Contains(c.ID(), part) }) {
 			out = append(out, c)
 		}
 	}
@@ -44,7 +55,7 @@ func selected(only string) ([]*conformance.Case, error) {
 }
 
 // lowered takes the kernel of a case down. Where the compiler may refuse the case, and does, there is none.
-func lowered(c *conformance.Case) (*gkc.Kernel, *simt.Module, error) {
+func (s *suite) lowered(c *conformance.Case) (*gkc.Kernel, *simt.Module, error) {
 	kernels, errs := gkc.Compile(c.Name+".gk", c.Source, nil)
 	if len(errs) > 0 && len(c.MayRefuse) > 0 {
 		return nil, nil, nil
@@ -54,16 +65,31 @@ func lowered(c *conformance.Case) (*gkc.Kernel, *simt.Module, error) {
 	}
 	for _, k := range kernels {
 		if k.Program.Name == c.Kernel {
-			m, err := gkc.Lower(k.Program, false)
+			m, err := s.lower(k)
 			return k, m, err
 		}
 	}
 	return nil, nil, fmt.Errorf("no kernel %s", c.Kernel)
 }
 
+func (s *suite) lower(k *gkc.Kernel) (*simt.Module, error) {
+	u := &passes.Unit{Level: passes.Tensor, Tensor: k.Program}
+	if s.draw != 0 {
+		u.Draw = &s.draw
+	}
+	if s.device != "" {
+		var err error
+		if u.Device, err = device.Find(s.device); err != nil {
+			return nil, err
+		}
+	}
+	err := passes.Run(u, passes.Options{To: passes.Simt})
+	return u.Simt, err
+}
+
 // serve compiles the cases whose numbers it reads, and writes the images.
-func serve(r io.Reader, w io.Writer, arch, only string) error {
-	cases, err := selected(only)
+func (s *suite) serve(r io.Reader, w io.Writer) error {
+	cases, err := s.selected()
 	if err != nil {
 		return err
 	}
@@ -75,7 +101,7 @@ func serve(r io.Reader, w io.Writer, arch, only string) error {
 		} else if err != nil {
 			return err
 		}
-		if img.Image, err = img.compile(cases[img.Case], arch); err != nil {
+		if img.Image, err = img.compile(s, cases[img.Case]); err != nil {
 			img.Wrong = err.Error()
 		}
 		if err := out.Encode(img); err != nil {
@@ -84,8 +110,8 @@ func serve(r io.Reader, w io.Writer, arch, only string) error {
 	}
 }
 
-func (img *image) compile(c *conformance.Case, arch string) ([]byte, error) {
-	_, m, err := lowered(c)
+func (img *image) compile(s *suite, c *conformance.Case) ([]byte, error) {
+	_, m, err := s.lowered(c)
 	if err != nil || m == nil {
 		return nil, err
 	}
@@ -95,18 +121,18 @@ func (img *image) compile(c *conformance.Case, arch string) ([]byte, error) {
 	}
 	start := time.Now()
 	defer func() { img.Seconds = time.Since(start).Seconds() }()
-	return cuda.Compile(m.Name+".cu", text, arch)
+	return cuda.Compile(m.Name+".cu", text, s.arch)
 }
 
 // compileAll has n cases compiled by several processes, since the CUDA compiler compiles one text at a time in each. Each gets the
 // next case when it is done with one.
-func compileAll(ctx context.Context, arch, only string, n, processes int) (images chan image, failed func() error) {
+func (s *suite) compileAll(ctx context.Context, n, processes int) (images chan image, failed func() error) {
 	images = make(chan image, 64)
 	errs := make([]error, processes)
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for p := range processes {
-		group.Go(func() { errs[p] = compileIn(ctx, arch, only, n, &next, images) })
+		group.Go(func() { errs[p] = s.compileIn(ctx, n, &next, images) })
 	}
 	go func() {
 		group.Wait()
@@ -115,12 +141,12 @@ func compileAll(ctx context.Context, arch, only string, n, processes int) (image
 	return images, func() error { return errors.Join(errs...) }
 }
 
-func compileIn(ctx context.Context, arch, only string, n int, next *atomic.Int64, images chan<- image) error {
+func (s *suite) compileIn(ctx context.Context, n int, next *atomic.Int64, images chan<- image) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, self, "-serve", "-arch", arch, "-only", only)
+	cmd := exec.CommandContext(ctx, self, "-serve", "-arch", s.arch, "-only", s.only, "-device", s.device, "-draw", fmt.Sprint(s.draw))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

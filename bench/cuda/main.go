@@ -28,22 +28,35 @@ func main() {
 	gpu := flag.Int("gpu", 0, "the number of the GPU")
 	processes := flag.Int("processes", runtime.NumCPU(), "processes that compile")
 	serves := flag.Bool("serve", false, "compile the cases whose numbers come over the input")
-	arch := flag.String("arch", "", "for which target")
-	only := flag.String("only", "", "only cases whose group/name holds this")
+	s := &suite{}
+	flag.StringVar(&s.arch, "arch", "", "for which target")
+	flag.StringVar(&s.only, "only", "", "only cases whose group/name holds one of these, separated by commas")
+	flag.StringVar(&s.device, "device", "h200", "the device for which kernels are cut")
+	flag.Uint64Var(&s.draw, "draw", 0, "draw schedules with this seed; 0: the default schedule")
 	out := flag.String("o", "", "a file for the verdicts")
 	flag.Parse()
 	var err error
 	if *serves {
-		err = serve(os.Stdin, os.Stdout, *arch, *only)
+		err = s.serve(os.Stdin, os.Stdout)
 	} else {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		err = checkAll(ctx, *gpu, *processes, *only, *out, flag.Args())
+		err = checkAll(ctx, s, *gpu, *processes, *out, flag.Args())
 		stop()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cuda:", err)
 		os.Exit(1)
 	}
+}
+
+// flags are those that say what is checked, where they are not the defaults.
+func (s *suite) flags() (out []string) {
+	for _, f := range []struct{ name, value, otherwise string }{{"only", s.only, ""}, {"device", s.device, "h200"}, {"draw", fmt.Sprint(s.draw), "0"}} {
+		if f.value != f.otherwise {
+			out = append(out, "-"+f.name+" "+f.value)
+		}
+	}
+	return out
 }
 
 // report is what is kept of a check.
@@ -63,15 +76,16 @@ type report struct {
 	Seconds  map[string]float64 `json:"seconds"`
 }
 
-func checkAll(ctx context.Context, gpu, processes int, only, file string, byHand []string) error {
+func checkAll(ctx context.Context, s *suite, gpu, processes int, file string, byHand []string) error {
 	start := time.Now()
-	k, err := newChecker(gpu)
+	k, err := newChecker(gpu, s)
 	if err != nil {
 		return err
 	}
 	defer k.dev.Close()
-	k.Command, k.ByHand = strings.Join(append([]string{"go run ./bench/cuda"}, byHand...), " "), byHand
-	cases, err := selected(only)
+	s.arch = k.dev.Arch()
+	k.Command, k.ByHand = strings.Join(slices.Concat([]string{"go run ./bench/cuda"}, s.flags(), byHand), " "), byHand
+	cases, err := s.selected()
 	if err != nil {
 		return err
 	}
@@ -82,7 +96,7 @@ func checkAll(ctx context.Context, gpu, processes int, only, file string, byHand
 	for _, c := range cases {
 		left[c.ID()] = true
 	}
-	images, failed := compileAll(ctx, k.dev.Arch(), only, len(cases), processes)
+	images, failed := s.compileAll(ctx, len(cases), processes)
 	for img := range images {
 		if ctx.Err() == nil {
 			began := time.Now()
@@ -107,7 +121,7 @@ func checkAll(ctx context.Context, gpu, processes int, only, file string, byHand
 	return nil
 }
 
-func newChecker(gpu int) (*checker, error) {
+func newChecker(gpu int, s *suite) (*checker, error) {
 	r := &report{What: "every run of the conformance corpus on a GPU through runtime/cuda", Wrong: map[string]string{}, Seconds: map[string]float64{}}
 	compiler, err := cuda.Compiler()
 	if err != nil {
@@ -122,7 +136,7 @@ func newChecker(gpu int) (*checker, error) {
 		return nil, err
 	}
 	r.GPU, r.Compiler = dev.Facts().Name, compiler
-	return &checker{r, dev, simulated}, nil
+	return &checker{r, s, dev, simulated}, nil
 }
 
 func (r *report) print() {
