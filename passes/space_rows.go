@@ -82,7 +82,6 @@ const (
 	warpsOfBlock = 8  // that a block has where it can
 	warpsOfSM    = 24 // that keep memory busy
 	smsOfAny     = 64 // where the device is not known
-	takenAtOnce  = 16 // elements that a thread takes a trip, several vectors of them
 	leastVectors = 2  // that a thread takes of a row before it is cut among warps
 	leastTrips   = 4  // of a block before its columns are cut in parts
 	maxSplit     = 256
@@ -107,14 +106,14 @@ func (s rowShape) choose(d *device.Device) rowChoice {
 	c.share(rows, cols, smsOf(d)*warpsOfSM)
 	l := limitsOf(d)
 	if s.again && s.known {
-		if all, ok := c.hold(cols); ok && l.rows(s.bytes, all.block(rows)) == nil {
+		if all, ok := c.hold(cols, s.taken); ok && l.rows(s.bytes, all.block(rows)) == nil {
 			return all.block(rows)
 		}
 	}
 	c = c.block(rows)
 	for l.rows(s.bytes, c) != nil && c.smaller() {
 	}
-	return c.fill(cols, s.bytes, l)
+	return c.fill(cols, s.taken, s.bytes, l)
 }
 
 // smaller takes less at once; false if it cannot.
@@ -138,12 +137,12 @@ func (c rowChoice) block(rows int) rowChoice {
 }
 
 // hold takes so many warps that the block has all columns at once; false if they are too many.
-func (c rowChoice) hold(cols int) (rowChoice, bool) {
+func (c rowChoice) hold(cols, most int) (rowChoice, bool) {
 	c.cols = power(cols)
 	for ; ; c.warpsR *= 2 {
 		_, least := c.least()
-		if taken := c.cols / least * c.vec; taken <= takenAtOnce || c.warpsR == 32 {
-			return c, taken <= 2*takenAtOnce
+		if taken := c.cols / least * c.vec; taken <= most || c.warpsR == 32 {
+			return c, taken <= 2*most
 		}
 	}
 }
@@ -181,9 +180,9 @@ func (c *rowChoice) parts(s rowShape, d *device.Device) {
 }
 
 // fill gives threads several vectors a trip, as long as few of them are behind the last column.
-func (c rowChoice) fill(cols, bytes int, l limits) rowChoice {
+func (c rowChoice) fill(cols, most, bytes int, l limits) rowChoice {
 	taken := c.vec
-	for next := c.cols * 2; taken*2 <= takenAtOnce && next < 2*cols; next *= 2 {
+	for next := c.cols * 2; taken*2 <= most && next < 2*cols; next *= 2 {
 		over := ceilDiv(cols, next)*next - cols
 		if more := c; over*8 <= cols {
 			if more.cols = next; l.rows(bytes, more) == nil {

@@ -38,6 +38,31 @@ func readsIn(list ...*ir.Expr) []*ir.Expr {
 	return out
 }
 
+// maxLooked bounds the reads that decide how threads share a definition.
+const maxLooked = 64
+
+// looked are the first of the reads of expressions.
+func looked(list ...*ir.Expr) []*ir.Expr {
+	out := readsIn(list...)
+	return out[:min(len(out), maxLooked)]
+}
+
+// takenAtOnce is the number of elements that a thread takes at once of small expressions; of larger ones it takes fewer.
+const takenAtOnce = 16
+
+// taken is the power of two of elements that a thread takes at once of expressions.
+func taken(list ...*ir.Expr) int {
+	size, sizes := 1, map[*ir.Expr]int{}
+	for _, x := range list {
+		size = min(size+ir.TreeSize(x, sizes), ir.MaxTree)
+	}
+	n := takenAtOnce
+	for weight := max(len(readsIn(list...)), size/16); n > 1 && n*weight > 8*takenAtOnce; {
+		n /= 2
+	}
+	return n
+}
+
 // What is taken of sizes that are not known, and the most that matters.
 const (
 	unknownSize = 1024
@@ -72,7 +97,7 @@ func (a *accesses) weight(x *ir.Expr, over fused) float64 {
 // inward orders the axes of a reduction, which may be walked in any order, as the widest read has them: the last one innermost.
 func (a *accesses) inward(f *rowFold) {
 	weight, rank := 0.0, map[*ir.Axis]int{}
-	for _, x := range readsIn(f.element, f.guard) {
+	for _, x := range looked(f.element, f.guard) {
 		w := a.weight(x, f.over)
 		if w <= weight {
 			continue
@@ -177,6 +202,7 @@ type rowShape struct {
 	again      bool // the same columns are walked several times
 	across     bool // most of what is loaded lies one behind the other along the rows, not along the columns
 	vec        int  // elements that a thread may take at once along that axis
+	taken      int  // elements that a thread may take at once
 	bytes      int  // that a thread holds for one element, all accumulators and what is loaded once for several walks
 }
 
@@ -223,7 +249,7 @@ func (k *rowKernel) walks() []*walked {
 const maxKept = 4
 
 func (a *accesses) rowShape(k *rowKernel) rowShape {
-	s := rowShape{rows: a.points(k.rows), cols: 1, known: true, vec: 1}
+	s := rowShape{rows: a.points(k.rows), cols: 1, known: true, vec: 1, taken: takenAtOnce}
 	var along, across float64
 	ofAlong, ofAcross := vectors{}, vectors{}
 	for _, w := range k.walks() {
@@ -239,8 +265,9 @@ func (a *accesses) rowShape(k *rowKernel) rowShape {
 		var reads []*ir.Expr
 		times := map[*ir.Expr]int{} // walks that read it
 		for _, exprs := range w.walks {
+			s.taken = min(s.taken, taken(exprs...))
 			once := map[*ir.Expr]bool{}
-			for _, x := range readsIn(exprs...) {
+			for _, x := range looked(exprs...) {
 				if once[x] {
 					continue
 				}
@@ -272,5 +299,6 @@ func (a *accesses) rowShape(k *rowKernel) rowShape {
 	} else {
 		s.vec = ofAlong.most()
 	}
+	s.vec = min(s.vec, s.taken)
 	return s
 }

@@ -14,6 +14,7 @@ type elementwise struct {
 	all    fused
 	points int // about how many there are
 	vec    int // that may be taken at once
+	taken  int // vectors included
 }
 
 // eachOf recognises a definition of several elements without reductions and scans; nil if it is none.
@@ -28,12 +29,13 @@ func eachOf(d *tensor.Map, conditions []*ir.Expr) blockForm {
 	}
 	e := &elementwise{all: d.Free, points: a.points(d.Free)}
 	v := vectors{a.vector(d.Out, stored(d), d.Free): float64(d.Out.Type.Bytes() * e.points)}
-	for _, x := range readsIn(d.Body) {
+	for _, x := range looked(d.Body) {
 		if follows(x.Args, d.Free) {
 			v[a.vector(x.Ref.(tensor.Read).Of, x.Args, d.Free)] += a.weight(x, nil)
 		}
 	}
-	e.vec = v.most()
+	e.taken = taken(d.Body)
+	e.vec = min(v.most(), e.taken)
 	return e
 }
 
@@ -104,7 +106,7 @@ func (l limits) each(c eachChoice) error {
 // space: a thread has two vectors or eight elements under way where there are enough for all threads of the device.
 func (e *elementwise) space(d *device.Device) *schedule.Space {
 	c := eachChoice{vec: e.vec, each: 1, warps: warpsOfBlock}
-	for c.each < max(2, 8/c.vec) && e.points >= 2*c.size()*smsOf(d)*warpsOfSM/warpsOfBlock {
+	for c.each < max(2, 8/c.vec) && 2*c.vec*c.each <= e.taken && e.points >= 2*c.size()*smsOf(d)*warpsOfSM/warpsOfBlock {
 		c.each *= 2
 	}
 	for c.warps > 1 && c.size() >= 2*e.points {

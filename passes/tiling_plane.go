@@ -31,7 +31,7 @@ func (a *accesses) plane(d *tensor.Map) *plane {
 	along := map[*ir.Axis]float64{}
 	all, divides := 0.0, false
 	v := vectors{a.vector(d.Out, stored(d), p.cols): a.weight(ir.NewExpr(ir.OpRead, d.Out.Type, tensor.Read{Of: d.Out}, d.Pos, stored(d)...), nil)}
-	for _, x := range readsIn(d.Body) {
+	for _, x := range looked(d.Body) {
 		w := a.weight(x, nil)
 		all += w
 		divides = divides || a.divides(x)
@@ -55,7 +55,8 @@ func (a *accesses) plane(d *tensor.Map) *plane {
 	} else if !divides {
 		return nil
 	}
-	p.shape = rowShape{rows: a.points(p.rows), cols: a.points(p.cols), vec: v.most()}
+	p.shape = rowShape{rows: a.points(p.rows), cols: a.points(p.cols), taken: taken(d.Body)}
+	p.shape.vec = min(v.most(), p.shape.taken)
 	return p
 }
 
@@ -112,7 +113,7 @@ func (p *plane) space(d *device.Device) *schedule.Space {
 		c.warps /= 2
 	}
 	c.rows, c.cols = c.least()
-	for taken := c.vec; taken < 8 && c.cols < s.cols && s.rows*s.cols >= 2*c.rows*c.cols*smsOf(d)*warpsOfSM/c.warps; taken *= 2 {
+	for taken := c.vec; taken < min(8, s.taken) && c.cols < s.cols && s.rows*s.cols >= 2*c.rows*c.cols*smsOf(d)*warpsOfSM/c.warps; taken *= 2 {
 		c.cols *= 2
 	}
 	return rowSpace(planeBytes, d, c)
