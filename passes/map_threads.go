@@ -24,10 +24,8 @@ import (
 //	  load x <- X[point]
 //	  store Y[point] <- widen.f32(x)
 func mapThreads(u *Unit) error {
-	out := &simt.Module{Header: u.Tile.Header}
-	for _, k := range u.Tile.Kernels {
-		out.Kernels = append(out.Kernels, kernelThreads(u.Tile, k))
-	}
+	out := &simt.Module{Header: u.Tile.Header, Kernels: make([]*simt.Kernel, len(u.Tile.Kernels))}
+	atOnce(len(out.Kernels), func(i int) { out.Kernels[i] = kernelThreads(u.Tile, u.Tile.Kernels[i]) })
 	u.Simt = out
 	return nil
 }

@@ -7,12 +7,12 @@ import (
 
 // eachKernel makes a unit whose device kernels have other bodies. What f is given stays as it is.
 func eachKernel(u *Unit, f func(*simt.Kernel) []simt.Stmt) {
-	out := &simt.Module{Header: u.Simt.Header}
-	for _, k := range u.Simt.Kernels {
-		c := *k
-		c.Body = f(k)
-		out.Kernels = append(out.Kernels, &c)
-	}
+	out := &simt.Module{Header: u.Simt.Header, Kernels: make([]*simt.Kernel, len(u.Simt.Kernels))}
+	atOnce(len(out.Kernels), func(i int) {
+		c := *u.Simt.Kernels[i]
+		c.Body = f(u.Simt.Kernels[i])
+		out.Kernels[i] = &c
+	})
 	u.Simt = out
 }
 
