@@ -43,7 +43,7 @@ func rowSpace(bytes int, d *device.Device, c rowChoice) *schedule.Space {
 	l := limitsOf(d)
 	s := &schedule.Space{Limit: func(c schedule.Choice) error { return l.rows(bytes, rowChoiceOf(c)) }}
 	s.Knobs = []schedule.Knob{
-		{Name: "rows", Values: powers(1, 1024), Default: c.rows},
+		{Name: "rows", Values: powers(1, 1<<14), Default: c.rows},
 		{Name: "cols", Values: powers(1, 1<<14), Default: c.cols},
 		{Name: "vec", Values: powers(1, 16), Default: c.vec},
 		{Name: "across", Values: []int{0, 1}, Default: c.across},
@@ -82,6 +82,7 @@ const (
 	warpsOfBlock = 8  // that a block has where it can
 	warpsOfSM    = 24 // that keep memory busy
 	smsOfAny     = 64 // where the device is not known
+	sectorBytes  = 32 // that memory moves at least
 	leastVectors = 2  // that a thread takes of a row before it is cut among warps
 	leastTrips   = 4  // of a block before its columns are cut in parts
 	maxSplit     = 256
@@ -103,7 +104,7 @@ func (s rowShape) choose(d *device.Device) rowChoice {
 	} else {
 		c.lanes = min(32, power(ceilDiv(cols, c.vec)))
 	}
-	c.share(rows, cols, smsOf(d)*warpsOfSM)
+	c.share(rows, cols, s.width, smsOf(d)*warpsOfSM)
 	l := limitsOf(d)
 	if s.again && s.known {
 		if all, ok := c.hold(cols, s.taken); ok && l.rows(s.bytes, all.block(rows)) == nil {
@@ -149,19 +150,20 @@ func (c rowChoice) hold(cols, most int) (rowChoice, bool) {
 
 // share cuts the work until there are so many warps: first along the columns, then in shorter vectors across the rows, down to
 // what memory moves at least.
-func (c *rowChoice) share(rows, cols, wanted int) {
+func (c *rowChoice) share(rows, cols, width, wanted int) {
 	have := func() int { return max(1, rows/c.leastRows()) * c.warpsR }
 	longer := func() bool {
 		_, least := c.least()
 		return cols >= 2*leastVectors*least
 	}
+	wide := func() bool { return c.across == 1 && 32/c.lanes*c.vec*width >= 2*sectorBytes } // what lanes beside each other load
 	for have() < wanted {
 		switch {
 		case c.warpsR < warpsOfBlock && longer():
 			c.warpsR *= 2
-		case c.across == 1 && c.vec > 1:
+		case wide() && c.vec > 1:
 			c.vec /= 2
-		case c.across == 1 && c.lanes < 4 && longer():
+		case wide() && longer():
 			c.lanes *= 2
 		case c.warpsR < 4*warpsOfBlock && longer():
 			c.warpsR *= 2

@@ -203,6 +203,7 @@ type rowShape struct {
 	across     bool // most of what is loaded lies one behind the other along the rows, not along the columns
 	vec        int  // elements that a thread may take at once along that axis
 	taken      int  // elements that a thread may take at once
+	width      int  // bytes of an element of what most is loaded of along the rows
 	bytes      int  // that a thread holds for one element, all accumulators and what is loaded once for several walks
 }
 
@@ -250,7 +251,7 @@ const maxKept = 4
 
 func (a *accesses) rowShape(k *rowKernel) rowShape {
 	s := rowShape{rows: a.points(k.rows), cols: 1, known: true, vec: 1, taken: takenAtOnce}
-	var along, across float64
+	var along, across, widest float64
 	ofAlong, ofAcross := vectors{}, vectors{}
 	for _, w := range k.walks() {
 		if n := a.points(w.cols); n >= s.cols {
@@ -285,6 +286,9 @@ func (a *accesses) rowShape(k *rowKernel) rowShape {
 			} else if follows(x.Args, k.rows) {
 				across += weight
 				ofAcross[a.vector(of, x.Args, k.rows)] += weight
+				if weight > widest {
+					widest, s.width = weight, x.Type.Bytes()
+				}
 			} else {
 				continue
 			}

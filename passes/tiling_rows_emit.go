@@ -115,9 +115,7 @@ func (b *rowMaker) member(r *rowMember) {
 		return
 	}
 	value := b.value(r, b.row.at)
-	if r.def.Out.Type == value.Type {
-		b.own[r.def.Out] = value
-	}
+	b.own[r.def.Out] = value
 	if r.keep {
 		b.store(r.def, r.free, value, b.row.at)
 	}
@@ -136,7 +134,7 @@ func (b *rowMaker) elements(r *rowMember) {
 	}, nil)
 }
 
-// along calls f once in a loop over columns, or without one where a step has all of them. loop, if set, sees the loop first.
+// along calls f once in a loop over columns, or without one where a step has all of them. carry, if set, sees the loop first.
 func (b *rowMaker) along(cols fused, pos diag.Pos, f func(col *tileAxis), carry func(*tile.Loop, *tileAxis)) {
 	if col := b.columns[firstAxis(cols)]; col != nil {
 		f(col)

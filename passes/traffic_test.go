@@ -23,6 +23,7 @@ var traffic = []struct {
 	{"triples", `kernel triples(x: f32[4096, 3]) -> s: f32[4096] { s[i] = sum[j](x[i, j] * x[i, j]) }`, 2},
 	{"columns", `kernel columns(x: f32[512, 256]) -> s: f32[256] { s[j] = sum[i](x[i, j]) }`, 1},
 	{"odd columns", `kernel odd(x: f32[512, 257]) -> s: f32[257] { s[j] = sum[i](x[i, j]) }`, 2},
+	{"bytes", `kernel bytes(x: u8[4096, 512]) -> s: i32[512] { s[j] = sum[i: i32](x[i, j]) }`, 1},
 	{"matvec", `kernel matvec(a: f16[512, 512], x: f16[512]) -> y: f32[512] { y[m] = sum[k](a[m, k] * x[k]) }`, 2},
 	{"all", `kernel all(x: f16[128, 1024]) -> s: f32 { s = sum[i, j](x[i, j]) }`, 1},
 	{"middle", `kernel middle(x: f32[16, 64, 128]) -> y: f32[16, 128] { y[b, c] = sum[l](x[b, l, c]) }`, 1},
