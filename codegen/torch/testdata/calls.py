@@ -1,5 +1,6 @@
 """Calls the emitted rows_gk.py with a fake of torch and of the driver, and prints what comes of it."""
 
+import ctypes
 import struct
 import sys
 
@@ -10,12 +11,22 @@ from torch import Tensor, device
 
 launched = []
 
+# The arguments of the device functions, as their CUDA text declares them.
+SIGNATURES = {
+    "rows_t": [ctypes.c_int64, ctypes.c_float, ctypes.c_uint64, ctypes.c_uint64],
+    "rows_y": [ctypes.c_bool, ctypes.c_int32, ctypes.c_uint64, ctypes.c_uint64],
+}
+
 
 class Driver:
     def __call__(self, name, *args):
         if name == "cuLaunchKernel":
             function, grid, _, _, threads, _, _, shared, stream, table, _ = args
-            launched.append((function, grid, threads, shared, stream.value))
+            name = function.replace("uN16_rows_", "").replace("uN16_", "")
+            kinds = SIGNATURES[name]
+            assert len(table) == len(kinds) + 1
+            values = [ctypes.cast(p, ctypes.POINTER(k)).contents.value for p, k in zip(table, kinds)]
+            launched.append((function, grid, threads, shared, stream.value, values))
 
 
 
@@ -39,9 +50,10 @@ def call(what, **changes):
     args = dict(x=Tensor((300, 64), torch.float16), y=Tensor((300,)), n=0.25, on=True, K=2)
     args.update(changes)
     launched.clear()
+    torch._next = 1 << 21
     try:
         out = rows_gk.rows(**args)
-        print(f"{what}: {out.shape} {out.dtype} y <- {args['y'].copied.shape}; {launched}")
+        print(f"{what}: x at {args['x'].at}; {out.shape} {out.dtype} y <- {args['y'].copied.shape} at {args['y'].copied.at}; {launched}")
     except Exception as e:
         print(f"{what}: {type(e).__name__}: {e}")
 
