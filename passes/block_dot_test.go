@@ -11,6 +11,7 @@ import (
 
 	"github.com/gkc-lang/gkc/ir"
 	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/ir/tile"
 	"github.com/gkc-lang/gkc/passes"
 	"github.com/gkc-lang/gkc/runtime/sim"
@@ -114,6 +115,17 @@ func products() (out []product) {
 	return out
 }
 
+// operations are those of all warps: each of the four blocks does what its tile takes, and warps for which nothing is left do what
+// others do.
+func (p product) operations(d *tile.Dot) int {
+	x := simt.AtomByName(d.Atom)
+	if x == nil {
+		return 0
+	}
+	tiles := p.m / x.M * (p.n / x.N)
+	return 4 * p.trips * (p.k / x.K) * max(tiles, p.warpsM*p.warpsN)
+}
+
 // TestDots: products of tiles are what they mean, without a conflict in shared memory, by the matrix operations that fit.
 func TestDots(t *testing.T) {
 	dev, err := device.Find("h200")
@@ -141,6 +153,7 @@ func TestDots(t *testing.T) {
 			for name, w := range want {
 				agree(t, name, got.Outputs[name], w)
 			}
+			dotsOf(u.Tile.Kernels[0].Body, func(d *tile.Dot) { require.EqualValues(t, p.operations(d), got.Kernels[0].Mma, u.Text()) })
 			require.Equal(t, p.mma, got.Kernels[0].Mma > 0, u.Text())
 		})
 	}

@@ -221,6 +221,7 @@ func (f *finder) sum(x *ir.Expr) (s *sumOf, onA, onB axisSet) {
 				if s.a == nil || s.b == nil {
 					return nil, nil, nil
 				}
+				s.a, s.b = alike(s.a, s.b)
 				return s, own[i], own[j]
 			}
 		}
