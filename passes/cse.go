@@ -91,22 +91,31 @@ type letAt struct {
 // canon makes equal expressions one.
 type canon struct {
 	ir.Rewriter
-	byHash map[uint64][]*ir.Expr
+	byHash map[uint64]*ir.Expr
+	rest   []*ir.Expr // others of a hash that one has already
 }
 
 func newCanon() *canon {
-	c := &canon{byHash: map[uint64][]*ir.Expr{}}
+	c := &canon{byHash: map[uint64]*ir.Expr{}}
 	c.Post = c.one
 	return c
 }
 
 func (c *canon) one(e *ir.Expr) *ir.Expr {
-	for _, x := range c.byHash[e.Hash()] {
-		if ir.Equal(x, e) { // operands are one already
+	first := c.byHash[e.Hash()]
+	if first == nil {
+		c.byHash[e.Hash()] = e
+		return e
+	}
+	if ir.Equal(first, e) { // operands are one already
+		return first
+	}
+	for _, x := range c.rest {
+		if ir.Equal(x, e) {
 			return x
 		}
 	}
-	c.byHash[e.Hash()] = append(c.byHash[e.Hash()], e)
+	c.rest = append(c.rest, e)
 	return e
 }
 

@@ -45,6 +45,12 @@ func (d depths) collect(body []simt.Stmt, depth int) {
 
 // of is the depth of the innermost loop in which a value changes; 0 is that of values that stay.
 func (d depths) of(e *ir.Expr) int {
+	if len(e.Args) == 0 {
+		if r, ok := e.Ref.(*simt.Reg); ok {
+			return d.reg(r)
+		}
+		return 0
+	}
 	if n, ok := d.known[e]; ok {
 		return n
 	}

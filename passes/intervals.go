@@ -56,6 +56,15 @@ func (r *intervals) declare(s simt.Stmt) {
 
 // of is the span of an expression.
 func (r *intervals) of(e *ir.Expr) span {
+	switch e.Op {
+	case ir.OpConst:
+		if e.Type.IsInt() && e.Type != ir.U64 {
+			return span{e.Val.Int(), e.Val.Int(), false}
+		}
+		return unbounded
+	case ir.OpName:
+		return r.name(e.Ref)
+	}
 	if s, ok := r.known[e]; ok {
 		return s
 	}
@@ -72,12 +81,7 @@ func (r *intervals) compute(e *ir.Expr) span {
 	if !e.Type.IsInt() || e.Type == ir.U64 {
 		return unbounded
 	}
-	switch e.Op {
-	case ir.OpConst:
-		return span{e.Val.Int(), e.Val.Int(), false}
-	case ir.OpName:
-		return r.name(e.Ref)
-	case ir.OpIf, ir.OpSelect:
+	if e.Op == ir.OpIf || e.Op == ir.OpSelect {
 		return union(r.of(e.Args[1]), r.of(e.Args[2]))
 	}
 	args := make([]span, len(e.Args))
@@ -119,6 +123,9 @@ func (r *intervals) name(ref ir.Ref) span {
 		} else if f := r.vars[x]; f != nil {
 			s = loopSpan(r.of(f.Lo), r.of(f.Hi))
 		}
+	}
+	if t := spanOf(ref.RefType()); !t.wild && !s.in(t) {
+		s = t
 	}
 	r.names[ref] = s
 	return s

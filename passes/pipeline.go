@@ -150,9 +150,15 @@ var Pipeline = []Pass{
 	{Name: "map_threads", In: Tile, Out: Simt, Run: mapThreads, Required: true,
 		After: []After{{"make_loops", "it makes the tile kernels"}},
 		Doc:   "gives the points of kernels to threads, and makes barriers of phases"},
+	{Name: "unroll", In: Simt, Out: Simt, Run: unroll, When: onlyByName,
+		After: []After{{"map_threads", "it marks loops over registers"}},
+		Doc:   "writes loops over registers out; printers and the simulator do that too, from a shorter text"},
 	{Name: "simplify", In: Simt, Out: Simt, Run: simplify,
-		After: []After{{"map_threads", "it writes subscripts as the axes come"}},
+		After: []After{{"map_threads", "it writes subscripts as the axes come"}, {"unroll", "subscripts with a number for the loop's variable are sums with constants"}},
 		Doc:   "makes integer arithmetic cheap: shifts for divisions, sums in an order in which much is shared, constants last"},
+	{Name: "narrow_indices", In: Simt, Out: Simt, Run: narrowIndices,
+		After: []After{{"simplify", "it leaves constants outside of what gets narrow"}},
+		Doc:   "computes indices in 32 bits where they fit for certain"},
 	{Name: "hoist", In: Simt, Out: Simt, Run: hoist,
 		After: []After{{"map_threads", "it writes subscripts out in full at every access"}},
 		Doc:   "moves integer arithmetic that is the same in every turn of a loop in front of it"},
@@ -169,6 +175,9 @@ func inTiles(u *Unit) bool { return u.Device != nil }
 
 // inLoops: what is compiled for any device has a thread for every element.
 func inLoops(u *Unit) bool { return !inTiles(u) }
+
+// onlyByName is for what helps to look into a kernel, and nobody waits for.
+func onlyByName(*Unit) bool { return false }
 
 // PassByName finds a row; nil if there is none of that name.
 func PassByName(name string) *Pass {

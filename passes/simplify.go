@@ -285,7 +285,7 @@ func (l *summands) collect(e *ir.Expr, minus bool) {
 		l.add += n
 		return
 	}
-	if (e.Op == ir.OpAdd || e.Op == ir.OpSub) && len(l.terms) < maxSummands {
+	if isSum(e) && len(l.terms) < maxSummands {
 		l.collect(e.Args[0], minus)
 		l.collect(e.Args[1], minus != (e.Op == ir.OpSub))
 		return
@@ -296,9 +296,7 @@ func (l *summands) collect(e *ir.Expr, minus bool) {
 // build writes a sum: what changes in few loops first, then what the launch is given, of which there can be many that few places
 // need each, the constant last. ok is false where it would begin with a minus.
 func (s *simplifier) build(t ir.Type, l summands) (e *ir.Expr, ok bool) {
-	slices.SortStableFunc(l.terms, func(a, b summand) int {
-		return cmp.Or(compareBool(ofSizes(a.of), ofSizes(b.of)), cmp.Compare(s.depths.of(a.of), s.depths.of(b.of)), compareBool(a.minus, b.minus))
-	})
+	slices.SortStableFunc(l.terms, s.compare)
 	add := ir.Wrap(t.Elem, l.add)
 	for _, x := range l.terms {
 		switch {
@@ -321,6 +319,28 @@ func (s *simplifier) build(t ir.Type, l summands) (e *ir.Expr, ok bool) {
 	return ir.Add(e, ir.NewConst(t, ir.IntConst(add))), true
 }
 
+func (s *simplifier) compare(a, b summand) int {
+	return cmp.Or(compareBool(ofSizes(a.of), ofSizes(b.of)), cmp.Compare(s.depths.of(a.of), s.depths.of(b.of)), compareBool(a.minus, b.minus))
+}
+
+// ordered reports whether a sum is in order, given that what it begins with is.
+func (s *simplifier) ordered(e *ir.Expr) bool {
+	a, b := e.Args[0], e.Args[1]
+	if isSum(b) || a.IsConst() || isSum(a) && a.Args[1].IsConst() {
+		return false
+	}
+	if n, ok := b.IntValue(); ok {
+		return n > 0
+	}
+	last := summand{a, false}
+	if isSum(a) {
+		last = summand{a.Args[1], a.Op == ir.OpSub}
+	}
+	return s.compare(last, summand{b, e.Op == ir.OpSub}) <= 0
+}
+
+func isSum(e *ir.Expr) bool { return e.Op == ir.OpAdd || e.Op == ir.OpSub }
+
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -333,6 +353,9 @@ func compareBool(a, b bool) int {
 
 // sum puts the terms of a sum in order.
 func (s *simplifier) sum(e *ir.Expr) *ir.Expr {
+	if s.ordered(e) {
+		return e
+	}
 	l := s.summands(e)
 	if len(l.terms) > maxSummands {
 		return e

@@ -17,6 +17,7 @@ import (
 	"github.com/gkc-lang/gkc/ir/data"
 	"github.com/gkc-lang/gkc/ir/device"
 	"github.com/gkc-lang/gkc/ir/simt"
+	"github.com/gkc-lang/gkc/ir/tensor"
 	"github.com/gkc-lang/gkc/passes"
 	"github.com/gkc-lang/gkc/runtime/sim"
 )
@@ -119,14 +120,27 @@ func TestThreadPassesOnRandomPrograms(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, p.Source)
-		u := &passes.Unit{Level: passes.Tensor, Tensor: c.Tensor}
-		require.NoError(t, passes.Run(u, passes.Options{Only: plain}))
 		for run := range 2 {
 			call, err := p.Call(c.Tensor, run)
 			if err != nil {
 				continue
 			}
+			if seed%2 == 1 {
+				setSizes(c.Tensor, call)
+			}
+			u := &passes.Unit{Level: passes.Tensor, Tensor: c.Tensor}
+			require.NoError(t, passes.Run(u, passes.Options{Only: plain}))
 			t.Run(fmt.Sprintf("%d_%d", seed, run), func(t *testing.T) { keepsMeaning(t, u.Simt, h200, call) })
+		}
+	}
+}
+
+// setSizes compiles a program for the sizes of a call.
+func setSizes(p *tensor.Program, call *data.Call) {
+	for _, s := range p.Scalars {
+		if s.IsSize {
+			n := call.Scalars[s.Name]
+			s.Fixed = &n
 		}
 	}
 }
@@ -137,10 +151,35 @@ func TestThreadPassesOnBlockKernels(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(9, uint64(n)))
-			p := program(t, c.src)
-			u := laidOut(t, p, smallTiles(r), "h200")
-			require.NoError(t, passes.Run(u, passes.Options{Only: []string{"map_threads"}}))
-			keepsMeaning(t, u.Simt, u.Device, drawCall(t, p.Signature(), r, 5))
+			for _, set := range []bool{false, true} {
+				p := program(t, c.src)
+				call := drawCall(t, p.Signature(), r, 5)
+				if set {
+					setSizes(p, call)
+				}
+				u := laidOut(t, p, smallTiles(r), "h200")
+				require.NoError(t, passes.Run(u, passes.Options{Only: []string{"map_threads"}}))
+				keepsMeaning(t, u.Simt, u.Device, call)
+			}
+		})
+	}
+}
+
+// BenchmarkThreadPasses shows what each pass costs on a kernel of some thousand statements.
+func BenchmarkThreadPasses(b *testing.B) {
+	u := unit(b, "kernel gemm(A: f16[M, K], B: f16[K, N]) -> C: f16[M, N] { C[m, n] = sum[k](A[m, k] * B[k, n]) }")
+	var err error
+	u.Device, err = device.Find("h200")
+	require.NoError(b, err)
+	lowered := []string{"explicit_faults", "expand_edges", "make_tiles", "pick_atoms", "stage_operands", "assign_layouts", "map_threads"}
+	require.NoError(b, passes.Run(u, passes.Options{Only: lowered}))
+	for _, name := range threadPasses() {
+		before := *u
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				*u = before
+				require.NoError(b, passes.Run(u, passes.Options{Only: []string{name}}))
+			}
 		})
 	}
 }

@@ -147,7 +147,6 @@ func launchRunAttentionMax_1(l *simt.Launch, a *runAttentionArgs, w *runAttentio
 
 // runAttentionMax_1 runs a block of kernel attention.max.1.
 func runAttentionMax_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1 []float32) {
-	at_1 := T - S
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
 			rest := simt.Div(point, S)
@@ -155,20 +154,20 @@ func runAttentionMax_1(b *simt.Block, points int64, S int64, H int64, T int64, s
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			max_2 := float32(-simt.Inf32)
-			at_2 := at_1 + i
-			at_4 := (rest_1*H+h)*S + i
-			at_3 := at_4 * T
+			at_1 := i + T - S
+			at_3 := (rest_1*H+h)*S + i
+			at_2 := at_3 * T
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= at_2 {
-					s := s_1[at_3+j]
+				if j <= at_1 {
+					s := s_1[at_2+j]
 					choice = max(max_2, s)
 				} else {
 					choice = max_2
 				}
 				max_2 = choice
 			}
-			max_1[at_4] = max_2
+			max_1[at_3] = max_2
 		}
 	}
 }
@@ -192,7 +191,6 @@ func launchRunAttentionSum_1(l *simt.Launch, a *runAttentionArgs, w *runAttentio
 
 // runAttentionSum_1 runs a block of kernel attention.sum.1.
 func runAttentionSum_1(b *simt.Block, points int64, S int64, H int64, T int64, s_1 []float32, max_1_1 []float32, sum_1 []float32) {
-	at_1 := T - S
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
 			rest := simt.Div(point, S)
@@ -200,21 +198,21 @@ func runAttentionSum_1(b *simt.Block, points int64, S int64, H int64, T int64, s
 			h := simt.Rem(rest, H)
 			i := simt.Rem(point, S)
 			sum := float32(0.0)
-			at_2 := at_1 + i
-			at_5 := (rest_1*H+h)*S + i
-			at_3 := at_5 * T
+			at_1 := i + T - S
+			at_4 := (rest_1*H+h)*S + i
+			at_2 := at_4 * T
 			for j := int64(0); j < T; j++ {
 				var choice float32
-				if j <= at_2 {
-					s := s_1[at_3+j]
-					max_1 := max_1_1[at_5]
+				if j <= at_1 {
+					s := s_1[at_2+j]
+					max_1 := max_1_1[at_4]
 					choice = sum + simt.Exp(s-max_1)
 				} else {
 					choice = sum
 				}
 				sum = choice
 			}
-			sum_1[at_5] = sum
+			sum_1[at_4] = sum
 		}
 	}
 }
@@ -238,7 +236,6 @@ func launchRunAttentionP(l *simt.Launch, a *runAttentionArgs, w *runAttentionWor
 
 // runAttentionP runs a block of kernel attention.p.
 func runAttentionP(b *simt.Block, points int64, T int64, S int64, H int64, s_1 []float32, max_1_1 []float32, sum_1_1 []float32, p []float32) {
-	at_1 := T - S
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < points; point += 549755813632 {
 			rest := simt.Div(point, T)
@@ -248,17 +245,17 @@ func runAttentionP(b *simt.Block, points int64, T int64, S int64, H int64, s_1 [
 			i := simt.Rem(rest, S)
 			j := simt.Rem(point, T)
 			var choice float32
-			at_3 := (rest_2*H+h)*S + i
-			at_2 := at_3*T + j
-			if j <= at_1+i {
-				s := s_1[at_2]
-				max_1 := max_1_1[at_3]
-				sum_1 := sum_1_1[at_3]
+			at_2 := (rest_2*H+h)*S + i
+			at_1 := at_2*T + j
+			if j <= i+T-S {
+				s := s_1[at_1]
+				max_1 := max_1_1[at_2]
+				sum_1 := sum_1_1[at_2]
 				choice = simt.Exp(s-max_1) / sum_1
 			} else {
 				choice = float32(0.0)
 			}
-			p[at_2] = choice
+			p[at_1] = choice
 		}
 	}
 }
@@ -340,23 +337,7 @@ func runAttention_uB1_H4_S64_D32_G2_T64(ctx context.Context, a *runAttentionArgs
 
 // launchRunAttention_uB1_H4_S64_D32_G2_T64S launches kernel attention__B1_H4_S64_D32_G2_T64.s.
 func launchRunAttention_uB1_H4_S64_D32_G2_T64S(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
-	points := a.B * a.H * a.S * a.T
-	_ = points
-	T := a.T
-	_ = T
-	S := a.S
-	_ = S
-	H := a.H
-	_ = H
-	D := a.D
-	_ = D
-	B := a.B
-	_ = B
-	G := a.G
-	_ = G
-	n := simt.Div(a.H, a.G)
-	_ = n
-	l.Run("attention__B1_H4_S64_D32_G2_T64.s", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+	l.Run("attention__B1_H4_S64_D32_G2_T64.s", int64(64), 0, false, func(b *simt.Block) {
 		runAttention_uB1_H4_S64_D32_G2_T64S(b, a.Q, a.K, w.s)
 	})
 }
@@ -364,7 +345,7 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64S(l *simt.Launch, a *runAttentionAr
 // runAttention_uB1_H4_S64_D32_G2_T64S runs a block of kernel attention__B1_H4_S64_D32_G2_T64.s.
 func runAttention_uB1_H4_S64_D32_G2_T64S(b *simt.Block, Q_1 []simt.F16, K_1 []simt.F16, s []float32) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < int64(16384); point += 549755813632 {
+		for point := int64(b.Cta*256 + tid); point < int64(16384); point += 549755813632 {
 			rest := simt.Shr(point, int32(6))
 			rest_1 := simt.Shr(rest, int32(6))
 			i := rest & 63
@@ -373,9 +354,9 @@ func runAttention_uB1_H4_S64_D32_G2_T64S(b *simt.Block, Q_1 []simt.F16, K_1 []si
 			at_3 := rest_1*64 + i
 			at_1 := at_3 * 32
 			at_2 := (simt.Shr(rest_1, int32(1))*64 + j) * 32
-			for d := int64(0); d < int64(32); d++ {
-				Q := Q_1[at_1+d]
-				K := K_1[at_2+d]
+			for d := int32(0); d < int32(32); d++ {
+				Q := Q_1[at_1+int64(d)]
+				K := K_1[at_2+int64(d)]
 				sum = sum + float32(Q.F32()*K.F32())
 			}
 			s[at_3*64+j] = sum / 5.656854
@@ -385,17 +366,7 @@ func runAttention_uB1_H4_S64_D32_G2_T64S(b *simt.Block, Q_1 []simt.F16, K_1 []si
 
 // launchRunAttention_uB1_H4_S64_D32_G2_T64Max_1 launches kernel attention__B1_H4_S64_D32_G2_T64.max.1.
 func launchRunAttention_uB1_H4_S64_D32_G2_T64Max_1(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
-	points := a.B * a.H * a.S
-	_ = points
-	S := a.S
-	_ = S
-	H := a.H
-	_ = H
-	T := a.T
-	_ = T
-	B := a.B
-	_ = B
-	l.Run("attention__B1_H4_S64_D32_G2_T64.max.1", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+	l.Run("attention__B1_H4_S64_D32_G2_T64.max.1", int64(1), 0, false, func(b *simt.Block) {
 		runAttention_uB1_H4_S64_D32_G2_T64Max_1(b, w.s, w.max_1)
 	})
 }
@@ -409,10 +380,10 @@ func runAttention_uB1_H4_S64_D32_G2_T64Max_1(b *simt.Block, s_1 []float32, max_1
 			max_2 := float32(-simt.Inf32)
 			at_2 := rest*64 + i
 			at_1 := at_2 * 64
-			for j := int64(0); j < int64(64); j++ {
+			for j := int32(0); j < int32(64); j++ {
 				var choice float32
-				if j <= i {
-					s := s_1[at_1+j]
+				if int64(j) <= i {
+					s := s_1[at_1+int64(j)]
 					choice = max(max_2, s)
 				} else {
 					choice = max_2
@@ -426,17 +397,7 @@ func runAttention_uB1_H4_S64_D32_G2_T64Max_1(b *simt.Block, s_1 []float32, max_1
 
 // launchRunAttention_uB1_H4_S64_D32_G2_T64Sum_1 launches kernel attention__B1_H4_S64_D32_G2_T64.sum.1.
 func launchRunAttention_uB1_H4_S64_D32_G2_T64Sum_1(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
-	points := a.B * a.H * a.S
-	_ = points
-	S := a.S
-	_ = S
-	H := a.H
-	_ = H
-	T := a.T
-	_ = T
-	B := a.B
-	_ = B
-	l.Run("attention__B1_H4_S64_D32_G2_T64.sum.1", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+	l.Run("attention__B1_H4_S64_D32_G2_T64.sum.1", int64(1), 0, false, func(b *simt.Block) {
 		runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b, w.s, w.max_1, w.sum_1)
 	})
 }
@@ -450,10 +411,10 @@ func runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b *simt.Block, s_1 []float32, max_1
 			sum := float32(0.0)
 			at_3 := rest*64 + i
 			at_1 := at_3 * 64
-			for j := int64(0); j < int64(64); j++ {
+			for j := int32(0); j < int32(64); j++ {
 				var choice float32
-				if j <= i {
-					s := s_1[at_1+j]
+				if int64(j) <= i {
+					s := s_1[at_1+int64(j)]
 					max_1 := max_1_1[at_3]
 					choice = sum + simt.Exp(s-max_1)
 				} else {
@@ -468,17 +429,7 @@ func runAttention_uB1_H4_S64_D32_G2_T64Sum_1(b *simt.Block, s_1 []float32, max_1
 
 // launchRunAttention_uB1_H4_S64_D32_G2_T64P launches kernel attention__B1_H4_S64_D32_G2_T64.p.
 func launchRunAttention_uB1_H4_S64_D32_G2_T64P(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
-	points := a.B * a.H * a.S * a.T
-	_ = points
-	T := a.T
-	_ = T
-	S := a.S
-	_ = S
-	H := a.H
-	_ = H
-	B := a.B
-	_ = B
-	l.Run("attention__B1_H4_S64_D32_G2_T64.p", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+	l.Run("attention__B1_H4_S64_D32_G2_T64.p", int64(64), 0, false, func(b *simt.Block) {
 		runAttention_uB1_H4_S64_D32_G2_T64P(b, w.s, w.max_1, w.sum_1, w.p)
 	})
 }
@@ -486,7 +437,7 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64P(l *simt.Launch, a *runAttentionAr
 // runAttention_uB1_H4_S64_D32_G2_T64P runs a block of kernel attention__B1_H4_S64_D32_G2_T64.p.
 func runAttention_uB1_H4_S64_D32_G2_T64P(b *simt.Block, s_1 []float32, max_1_1 []float32, sum_1_1 []float32, p []float32) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < int64(16384); point += 549755813632 {
+		for point := int64(b.Cta*256 + tid); point < int64(16384); point += 549755813632 {
 			rest := simt.Shr(point, int32(6))
 			rest_1 := simt.Shr(rest, int32(6))
 			i := rest & 63
@@ -509,23 +460,7 @@ func runAttention_uB1_H4_S64_D32_G2_T64P(b *simt.Block, s_1 []float32, max_1_1 [
 
 // launchRunAttention_uB1_H4_S64_D32_G2_T64O launches kernel attention__B1_H4_S64_D32_G2_T64.O.
 func launchRunAttention_uB1_H4_S64_D32_G2_T64O(l *simt.Launch, a *runAttentionArgs, w *runAttention_uB1_H4_S64_D32_G2_T64Work) {
-	points := a.B * a.H * a.S * a.D
-	_ = points
-	D := a.D
-	_ = D
-	S := a.S
-	_ = S
-	H := a.H
-	_ = H
-	T := a.T
-	_ = T
-	B := a.B
-	_ = B
-	G := a.G
-	_ = G
-	n := simt.Div(a.H, a.G)
-	_ = n
-	l.Run("attention__B1_H4_S64_D32_G2_T64.O", min(simt.Div(points+256-1, 256), 2147483647), 0, false, func(b *simt.Block) {
+	l.Run("attention__B1_H4_S64_D32_G2_T64.O", int64(32), 0, false, func(b *simt.Block) {
 		runAttention_uB1_H4_S64_D32_G2_T64O(b, w.p, a.V, a.O)
 	})
 }
@@ -533,7 +468,7 @@ func launchRunAttention_uB1_H4_S64_D32_G2_T64O(l *simt.Launch, a *runAttentionAr
 // runAttention_uB1_H4_S64_D32_G2_T64O runs a block of kernel attention__B1_H4_S64_D32_G2_T64.O.
 func runAttention_uB1_H4_S64_D32_G2_T64O(b *simt.Block, p_1 []float32, V_1 []simt.F16, O []simt.F16) {
 	for tid := int32(0); tid < 256; tid++ {
-		for point := int64(b.Cta)*256 + int64(tid); point < int64(8192); point += 549755813632 {
+		for point := int64(b.Cta*256 + tid); point < int64(8192); point += 549755813632 {
 			rest := simt.Shr(point, int32(5))
 			rest_1 := simt.Shr(rest, int32(6))
 			i := rest & 63
@@ -542,9 +477,9 @@ func runAttention_uB1_H4_S64_D32_G2_T64O(b *simt.Block, p_1 []float32, V_1 []sim
 			at_3 := rest_1*64 + i
 			at_1 := at_3 * 64
 			at_2 := simt.Shr(rest_1, int32(1)) * 64
-			for j := int64(0); j < int64(64); j++ {
-				p := p_1[at_1+j]
-				V := V_1[d+(at_2+j)*32]
+			for j := int32(0); j < int32(64); j++ {
+				p := p_1[at_1+int64(j)]
+				V := V_1[d+(at_2+int64(j))*32]
 				sum = sum + float32(p*V.F32())
 			}
 			O[at_3*32+d] = simt.ToF16(sum)

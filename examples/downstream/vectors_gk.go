@@ -83,10 +83,10 @@ func runGatherY(b *simt.Block, M int64, N int64, at_1 []int32, X_1 []float32, Y 
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < M; point += 549755813632 {
 			at := at_1[point]
-			t := int64(at)
+			t := at
 			var choice float32
-			if simt.Pick(t >= 0, t < N, false) {
-				X := X_1[t]
+			if simt.Pick(t >= 0, int64(t) < N, false) {
+				X := X_1[int64(t)]
 				choice = X
 			} else {
 				choice = float32(0.0)
@@ -112,8 +112,8 @@ func runGatherY_check(b *simt.Block, M int64, N int64, at_1 []int32) {
 	for tid := int32(0); tid < 256; tid++ {
 		for point := int64(b.Cta)*256 + int64(tid); point < M; point += 549755813632 {
 			at := at_1[point]
-			t := int64(at)
-			fault := simt.Pick(simt.Pick(t >= 0, t < N, false), int64(0), 281474976710656|(t&281474976710655))
+			t := at
+			fault := simt.Pick(simt.Pick(t >= 0, int64(t) < N, false), int64(0), 281474976710656|(int64(t)&281474976710655))
 			site := simt.Shr(fault, int64(48)) - 1
 			index := simt.Shr(simt.Shl(fault, int64(16)), int64(16))
 			if !(site != 0) {
