@@ -46,6 +46,17 @@ type Unit struct {
 	Device *device.Device  // for which it is compiled; nil: any
 	Sched  schedule.Choice // what the user chooses for block kernels; the rest are defaults
 	Draw   *uint64         // a seed: legal choices for block kernels are drawn at random
+
+	Own map[string]schedule.Choice // of the block kernels of a tensor's definition, by its name; such a definition obeys neither Sched nor Draw
+	Cut []Cut                      // the definitions that became block kernels
+}
+
+// Cut is a definition that became block kernels.
+type Cut struct {
+	Of      string // the tensor that it defines
+	Space   *schedule.Space
+	Sched   schedule.Choice // complete
+	Kernels []string        // of the device
 }
 
 // Name is the kernel's name.

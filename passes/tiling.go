@@ -136,7 +136,16 @@ func (m *moduleMaker) blockKernel(d *tensor.Map, form blockForm) bool {
 		}
 		return false
 	}
-	return m.fits(func() { form.kernel(m, d, space.Complete(own)) })
+	sched, before := space.Complete(own), len(m.out.Kernels)
+	if !m.fits(func() { form.kernel(m, d, sched) }) {
+		return false
+	}
+	cut := Cut{Of: d.Out.Name, Space: space, Sched: sched}
+	for _, k := range m.out.Kernels[before:] {
+		cut.Kernels = append(cut.Kernels, k.Name)
+	}
+	m.tiles.unit.Cut = append(m.tiles.unit.Cut, cut)
+	return true
 }
 
 // fits reports whether a kernel can be made that stays below the limit of statements; otherwise there is none.
@@ -157,9 +166,12 @@ func (m *moduleMaker) fits(build func()) (ok bool) {
 	return true
 }
 
-// choice is what a definition's kernel gets that is no default: drawn at random, other draws for other definitions, or as the user
-// wants it.
+// choice is what a definition's kernel gets that is no default: its own, drawn at random, other draws for other definitions, or as
+// the user wants it.
 func (t *tiling) choice(d *tensor.Map, space *schedule.Space) schedule.Choice {
+	if own, ok := t.unit.Own[d.Out.Name]; ok {
+		return own
+	}
 	if t.unit.Draw == nil {
 		return asked(t.unit.Sched, space)
 	}

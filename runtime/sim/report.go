@@ -86,7 +86,7 @@ func (l *launch) report(r *runner) KernelReport {
 	k.Flops = k.Lanes[ir.CostFMA.String()] + int64(c.fused) + c.mmaFlops
 	k.BlocksPerSM = l.dev.Occupancy(device.Usage{Threads: l.threads, Shared: k.SharedBytes, Registers: k.Registers})
 	k.DRAMBytes = l.dramBytes(r)
-	k.Seconds = l.seconds(&k)
+	k.Seconds = Seconds(l.dev, &k)
 	return k
 }
 
@@ -116,10 +116,10 @@ const (
 	slowIssues    = 20     // instructions that an operation of class slow stands for
 )
 
-// seconds is a closed form: the launch, and the longest of what keeps one unit busy (issue, multiply-add, special functions, shared
-// memory, matrix units, DRAM), stretched by the waves that the grid needs and by too few warps to hide latency.
-func (l *launch) seconds(k *KernelReport) float64 {
-	d := l.dev
+// Seconds is a closed form over the counts of a report: the launch, and the longest of what keeps one unit busy (issue, multiply-add,
+// special functions, shared memory, matrix units, DRAM), stretched by the waves that the grid needs and by too few warps to hide
+// latency.
+func Seconds(d *device.Device, k *KernelReport) float64 {
 	start := launchSeconds
 	if d.LaunchUS > 0 {
 		start = d.LaunchUS * 1e-6
