@@ -27,7 +27,7 @@ func joined(extents, at []*ir.Expr) (fewer, subscripts []*ir.Expr) {
 
 // join is high * n + low, where that is plain to see; nil elsewhere.
 func join(high, low, n *ir.Expr) *ir.Expr {
-	if low.Op != ir.OpRem || !ir.Equal(low.Args[1], n) {
+	if low.Op != ir.OpRem || !sameSize(low.Args[1], n) {
 		return nil
 	}
 	number := low.Args[0]
@@ -39,10 +39,24 @@ func join(high, low, n *ir.Expr) *ir.Expr {
 		return ir.Rem(number, ir.Mul(high.Args[1], n))
 	case high.Op != ir.OpDiv:
 		return nil
-	case ir.Equal(high.Args[0], number) && ir.Equal(high.Args[1], n):
+	case ir.Equal(high.Args[0], number) && sameSize(high.Args[1], n):
 		return number
-	case number.Op == ir.OpDiv && ir.Equal(high.Args[0], number.Args[0]) && ir.Equal(high.Args[1], ir.Mul(n, number.Args[1])):
+	case number.Op == ir.OpDiv && ir.Equal(high.Args[0], number.Args[0]) && sameSize(high.Args[1], ir.Mul(n, number.Args[1])):
 		return number
 	}
 	return nil
+}
+
+// sameSize compares numbers of elements that are there: none is below 0.
+func sameSize(a, b *ir.Expr) bool {
+	if ir.Equal(a, b) {
+		return true
+	}
+	bare := ir.Rewriter{Post: func(x *ir.Expr) *ir.Expr {
+		if x.Op == ir.OpMax && x.Args[1].IsInt(0) {
+			return x.Args[0]
+		}
+		return x
+	}}
+	return ir.Equal(bare.Rewrite(a), bare.Rewrite(b))
 }

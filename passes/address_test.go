@@ -29,6 +29,7 @@ func TestJoinedDimensions(t *testing.T) {
 		{[]*ir.Expr{a, c}, []*ir.Expr{all[0], all[2]}, 2},
 		{[]*ir.Expr{a, b, c}, []*ir.Expr{all[0], ir.Add(all[1], k), all[2]}, 3},
 		{[]*ir.Expr{a, ir.Add(b, k), c}, all, 2},
+		{[]*ir.Expr{ir.Add(a, k), ir.Sub(c, k)}, fused{span(ir.Max(ir.Add(a, k), ir.Int64(0))), span(ir.Max(ir.Sub(c, k), ir.Int64(0)))}.places(n), 1},
 		{[]*ir.Expr{ir.Int64(2), ir.Int64(3), ir.Int64(4)}, known, 1},
 		{[]*ir.Expr{ir.Int64(3), ir.Int64(4)}, known[1:], 1},
 		{[]*ir.Expr{ir.Int64(2), ir.Int64(3), ir.Int64(5)}, known, 2},
