@@ -282,8 +282,17 @@ func (c *sharer) declare(n *node, at place) {
 			return
 		}
 	}
+	for at.index > 0 && onlyDeclares(at.in.body[at.index-1]) { // a variable and the load into it are one line in most targets
+		at.index--
+	}
 	n.reg = &simt.Reg{Name: c.fresh(n.of.Type), Type: n.of.Type}
 	at.in.lets[at.index] = append(at.in.lets[at.index], n)
+}
+
+// onlyDeclares reports whether a statement declares a variable that gets its value later.
+func onlyDeclares(s simt.Stmt) bool {
+	let, ok := s.(*simt.Let)
+	return ok && let.Value == nil
 }
 
 func (c *sharer) fresh(t ir.Type) string {

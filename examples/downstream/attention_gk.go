@@ -244,9 +244,9 @@ func runAttentionP(b *simt.Block, points int64, T int64, S int64, H int64, s_1 [
 			h := simt.Rem(rest_1, H)
 			i := simt.Rem(rest, S)
 			j := simt.Rem(point, T)
-			var choice float32
 			at_2 := (rest_2*H+h)*S + i
 			at_1 := at_2*T + j
+			var choice float32
 			if j <= i+T-S {
 				s := s_1[at_1]
 				max_1 := max_1_1[at_2]
@@ -442,9 +442,9 @@ func runAttention_uB1_H4_S64_D32_G2_T64P(b *simt.Block, s_1 []float32, max_1_1 [
 			rest_1 := simt.Shr(rest, int32(6))
 			i := rest & 63
 			j := point & 63
-			var choice float32
 			at_2 := rest_1*64 + i
 			at_1 := at_2*64 + j
+			var choice float32
 			if j <= i {
 				s := s_1[at_1]
 				max_1 := max_1_1[at_2]
