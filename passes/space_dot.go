@@ -2,6 +2,7 @@ package passes
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/gkc-lang/gkc/ir/device"
@@ -45,10 +46,33 @@ func defaultOf(shapes []dotShape, sizes dotSizes, d *device.Device) dotDefault {
 			out.k = max(16, 128/bytes)
 		}
 	}
+	out.clip(sizes)
 	if sizes.m > 0 && sizes.n > 0 && d != nil {
 		out.shrink(sizes, int64(d.SMs))
 	}
 	return out
+}
+
+// leastSide is the least side of a tile: what a matrix operation takes.
+const leastSide = 16
+
+// clip makes a tile no larger than what there is, and its stages no more than its steps.
+func (t *dotDefault) clip(sizes dotSizes) {
+	n := t.n
+	for _, x := range []struct {
+		side *int
+		size int64
+	}{{&t.m, sizes.m}, {&t.n, sizes.n}, {&t.k, sizes.k}} {
+		if x.size > 0 {
+			*x.side = min(*x.side, max(leastSide, 1<<bits.Len64(uint64(x.size-1))))
+		}
+	}
+	if t.n < n {
+		t.warpsN = min(t.warpsN, max(2, t.n/64))
+	}
+	if sizes.k > 0 {
+		t.stages = int(min(int64(t.stages), (sizes.k+int64(t.k)-1)/int64(t.k)))
+	}
 }
 
 // shrink halves a tile until there are enough for all multiprocessors.
