@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/atomicfile":  {},
 	"internal/npy":         {"internal/atomicfile", "ir", "ir/data"},
 	"internal/conformance": {"internal/npy", "ir", "ir/data"},
+	"internal/mutants":     {"ir", "ir/simt"},
 	"internal/randgk":      {"*"},
 	"":                     {"*"},
 	"cmd/gkc":              {"*"},
