@@ -3,6 +3,7 @@ package randgk
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"runtime/debug"
 	"time"
 
@@ -16,15 +17,24 @@ import (
 	"github.com/gkc-lang/gkc/runtime/sim"
 )
 
-// Compiled is a program at every level.
+// Compiled is a program at every level: with a thread an element, and in blocks for a device.
 type Compiled struct {
 	Tensor *tensor.Program
-	Tile   *tile.Module
-	Simt   *simt.Module
+	Lowered
+	Blocks Lowered
+}
+
+// Lowered is what computes it.
+type Lowered struct {
+	Tile *tile.Module
+	Simt *simt.Module
 }
 
 // Rejected is the error of a program that the checker does not take: the generator's fault, not the compiler's.
 type Rejected struct{ error }
+
+// deviceName is the device on which programs run.
+const deviceName = "h200"
 
 // patience is how long one run may take on one path.
 const patience = 20 * time.Second
@@ -46,7 +56,7 @@ func Compile(source string) (c *Compiled, err error) {
 		if len(errs) > 0 || len(unit.Programs) != 1 {
 			return Rejected{errs.Err()}
 		}
-		if c, err = lower(unit.Programs[0]); err != nil {
+		if c, err = lower(unit.Programs[0], source); err != nil {
 			return err
 		}
 		return c.readBack(source)
@@ -54,17 +64,39 @@ func Compile(source string) (c *Compiled, err error) {
 	return c, err
 }
 
-func lower(p *tensor.Program) (*Compiled, error) {
-	u := &passes.Unit{Level: passes.Tensor, Tensor: p}
-	if err := passes.Run(u, passes.Options{To: passes.Tile, Verify: true}); err != nil {
+// lower compiles a program, for a device with schedules that are drawn, the same for the same source.
+func lower(p *tensor.Program, source string) (c *Compiled, err error) {
+	c = &Compiled{Tensor: p}
+	if err := c.lower(passes.Unit{}, p); err != nil {
 		return nil, err
 	}
-	c := &Compiled{Tensor: p, Tile: u.Tile}
-	if err := passes.Run(u, passes.Options{To: passes.Simt, Verify: true}); err != nil {
+	h := fnv.New64a()
+	h.Write([]byte(source))
+	seed := h.Sum64()
+	u := passes.Unit{Draw: &seed}
+	if seed%4 == 0 {
+		u.Draw = nil // the defaults
+	}
+	if u.Device, err = device.Find(deviceName); err != nil {
 		return nil, err
 	}
-	c.Simt = u.Simt
+	if err := c.Blocks.lower(u, p); err != nil {
+		return nil, fmt.Errorf("in blocks: %w", err)
+	}
 	return c, nil
+}
+
+func (l *Lowered) lower(u passes.Unit, p *tensor.Program) error {
+	u.Level, u.Tensor = passes.Tensor, p
+	if err := passes.Run(&u, passes.Options{To: passes.Tile, Verify: true}); err != nil {
+		return err
+	}
+	l.Tile = u.Tile
+	if err := passes.Run(&u, passes.Options{To: passes.Simt, Verify: true}); err != nil {
+		return err
+	}
+	l.Simt = u.Simt
+	return nil
 }
 
 func (c *Compiled) readBack(source string) error {
@@ -78,7 +110,8 @@ func (c *Compiled) readBack(source string) error {
 	if _, errs := lang.Compile("k.gk", formatted, nil); len(errs) > 0 {
 		return fmt.Errorf("the formatted text does not compile: %w", errs.Err())
 	}
-	units := []*passes.Unit{{Level: passes.Tensor, Tensor: c.Tensor}, {Level: passes.Tile, Tile: c.Tile}, {Level: passes.Simt, Simt: c.Simt}}
+	units := []*passes.Unit{{Level: passes.Tensor, Tensor: c.Tensor}, {Level: passes.Tile, Tile: c.Tile}, {Level: passes.Simt, Simt: c.Simt},
+		{Level: passes.Tile, Tile: c.Blocks.Tile}, {Level: passes.Simt, Simt: c.Blocks.Simt}}
 	for _, u := range units {
 		again, err := passes.ParseUnit(u.Level, u.Text())
 		if err != nil {
@@ -110,26 +143,26 @@ func Reference(p *tensor.Program, call *data.Call) (o Outcome, bounds map[string
 }
 
 // OnTiles runs the tile module.
-func (c *Compiled) OnTiles(call *data.Call) (o Outcome) {
+func (l *Lowered) OnTiles(call *data.Call) (o Outcome) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	o.Err = guarded(func() (err error) {
-		o.Out, err = tile.Eval(ctx, c.Tile, call)
+		o.Out, err = tile.Eval(ctx, l.Tile, call)
 		return err
 	})
 	return o
 }
 
 // OnSimulator runs the device kernels.
-func (c *Compiled) OnSimulator(call *data.Call) (o Outcome) {
+func (l *Lowered) OnSimulator(call *data.Call) (o Outcome) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	o.Err = guarded(func() error {
-		dev, err := device.Find("h200")
+		dev, err := device.Find(deviceName)
 		if err != nil {
 			return err
 		}
-		res, err := sim.Run(ctx, c.Simt, dev, call, sim.Options{Workers: 1})
+		res, err := sim.Run(ctx, l.Simt, dev, call, sim.Options{Workers: 1})
 		if err == nil {
 			o.Out = res.Outputs
 		}
