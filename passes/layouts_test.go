@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,5 +96,16 @@ func TestNoConflicts(t *testing.T) {
 				require.Zero(t, passes.Conflicts(u.Tile, k), u.Text())
 			}
 		}
+	}
+}
+
+// TestResultsMeet: where matrix operations cannot compute all products of a kernel, none is computed by one, so that results are in
+// the same threads.
+func TestResultsMeet(t *testing.T) {
+	const src = "kernel meet(x: f16[M, K], w: f16[K, N], v: %s[K, N]) -> y: f32[M, N] { y[m, n] = sum[k](x[m, k] * w[k, n]) * sum[k](x[m, k] * v[k, n]) }"
+	for v, atoms := range map[string]int{"f16": 2, "f32": 0} {
+		u := laidOut(t, program(t, fmt.Sprintf(src, v)), nil, "h200")
+		require.Equal(t, atoms, strings.Count(u.Text(), " by mma"), u.Text())
+		require.NotContains(t, u.Text(), "= move acc", u.Text())
 	}
 }

@@ -11,30 +11,34 @@ import (
 )
 
 // pickAtoms gives dots of block kernels the largest matrix operation of the device that takes their types and fits into the part
-// that a warp has, unless the schedule says not to (tensor 0). f32 is not rounded for the sake of one.
+// that a warp has, unless the schedule says not to (tensor 0). f32 is not rounded for the sake of one. Where a dot of a kernel has
+// none, none of the kernel gets one: their results would be in other threads, and would meet through shared memory.
 func pickAtoms(u *Unit) error {
 	m := *u.Tile
 	m.Kernels = slices.Clone(m.Kernels)
 	for i, k := range m.Kernels {
 		if k.Threads > 0 && k.Sched.Of("tensor", 1) != 0 {
 			m.Kernels[i] = k.Copy()
-			atomsIn(m.Kernels[i].Body, k, u.Device)
+			atomsOf(m.Kernels[i], u.Device)
 		}
 	}
 	u.Tile = &m
 	return nil
 }
 
-func atomsIn(list []tile.Stmt, k *tile.Kernel, dev *device.Device) {
-	for _, s := range list {
+func atomsOf(k *tile.Kernel, dev *device.Device) {
+	atoms, all := map[*tile.Dot]*simt.Atom{}, true
+	eachStmt(k.Body, func(s tile.Stmt) {
 		if d, ok := s.(*tile.Dot); ok {
-			if a := atomFor(d, k, dev); a != nil {
-				d.Atom = a.Name
-			}
+			atoms[d] = atomFor(d, k, dev)
+			all = all && atoms[d] != nil
 		}
-		for _, inner := range nested(s) {
-			atomsIn(inner, k, dev)
-		}
+	})
+	if !all {
+		return
+	}
+	for d, a := range atoms {
+		d.Atom = a.Name
 	}
 }
 
