@@ -42,6 +42,7 @@ type Unit struct {
 	NoFuse bool         // every definition keeps a kernel of its own (--no-fuse)
 	Edges  []FusionEdge // what became of each tensor between two definitions
 	Trust  bool         // accesses through data are not checked (--bounds trust)
+	Strict bool         // intermediates are not rounded (--fp strict)
 
 	Device *device.Device  // for which it is compiled; nil: any
 	Sched  schedule.Choice // what the user chooses for block kernels; the rest are defaults
@@ -126,6 +127,8 @@ type After struct{ Pass, Why string }
 
 // Pipeline lists the passes in the order in which they run.
 var Pipeline = []Pass{
+	{Name: "round_operands", In: Tensor, Out: Tensor, Run: roundOperands, When: onlyByName,
+		Doc: "for a device with matrix operations: rounds intermediates to the type of what they are contracted with"},
 	{Name: "explicit_faults", In: Tensor, Out: Tensor, Run: explicitFaults, Required: true,
 		Doc: "turns what can fail through data into fault tensors and checks on results; reads are guarded to stay inside"},
 	{Name: "expand_edges", In: Tensor, Out: Tensor, Run: expandEdges, Required: true,

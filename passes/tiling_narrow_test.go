@@ -46,7 +46,7 @@ func TestFactorsAlike(t *testing.T) {
 		unit, errs := lang.Compile("k.gk", src, nil)
 		require.NoError(t, errs.Err(), src)
 		p := unit.Programs[0]
-		u := &passes.Unit{Level: passes.Tensor, Tensor: p, Device: dev, Sched: schedule.Choice{{Knob: "m", Value: 16}, {Knob: "n", Value: 16}, {Knob: "k", Value: 32}, {Knob: "warps.m", Value: 1}, {Knob: "warps.n", Value: 2}}}
+		u := &passes.Unit{Level: passes.Tensor, Tensor: p, Device: dev, Strict: true, Sched: schedule.Choice{{Knob: "m", Value: 16}, {Knob: "n", Value: 16}, {Knob: "k", Value: 32}, {Knob: "warps.m", Value: 1}, {Knob: "warps.n", Value: 2}}}
 		require.NoError(t, passes.Run(u, passes.Options{To: passes.Tile, Verify: true}), src)
 		got := ""
 		for _, k := range u.Tile.Kernels {

@@ -96,7 +96,7 @@ func (a *app) located(t *target, err error) error {
 
 func (c *runCmd) execute(a *app, t *target, call *data.Call) (*outcome, error) {
 	name, arg, _ := strings.Cut(c.Device, ":")
-	t.unit.Trust, t.unit.NoFuse = c.Bounds == "trust", c.NoFuse
+	t.unit.Trust, t.unit.NoFuse, t.unit.Strict = c.Bounds == "trust", c.NoFuse, c.FP == "strict"
 	switch name {
 	case "ref":
 		if c.Schedule != "" && !strings.HasPrefix(c.Schedule, "random:") {
