@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"lang":                 {"ir", "ir/diag", "ir/syntax", "ir/text", "ir/tensor", "lang/std"},
 	"lang/std":             {},
 	"passes":               {"ir", "ir/data", "ir/device", "ir/diag", "ir/schedule", "ir/syntax", "ir/text", "ir/tensor", "ir/tile", "ir/simt"},
+	"autotune":             {"internal/atomicfile", "ir", "ir/data", "ir/device", "ir/diag", "ir/schedule", "ir/simt", "ir/tensor", "passes", "runtime/sim"},
 	"codegen/plan":         {"codegen/cuda", "ir", "ir/diag", "ir/syntax", "ir/text", "ir/simt"},
 	"codegen/torch":        {"codegen/plan", "codegen/source", "ir", "ir/diag", "ir/text", "ir/simt"},
 	"codegen/source":       {"ir", "ir/simt"},

@@ -109,7 +109,7 @@ func (b *building) run() error {
 	if err := b.report(errs, src); err != nil {
 		return err
 	}
-	if err := b.known(kernels); err != nil {
+	if err := known(b.sets, kernels); err != nil {
 		return err
 	}
 	if b.dir = b.Out; b.dir == "" {

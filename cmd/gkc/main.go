@@ -36,6 +36,7 @@ type commands struct {
 	Check   checkCmd   `cmd:"" help:"Report the mistakes of files."`
 	Fmt     fmtCmd     `cmd:"" help:"Format files in place."`
 	Explain explainCmd `cmd:"" help:"Say what a kernel becomes: device kernels, their work, and what bounds them."`
+	Tune    tuneCmd    `cmd:"" help:"Look for the fastest schedules of kernels on simulated devices."`
 	Passes  passesCmd  `cmd:"" help:"List the passes in order."`
 	Opt     optCmd     `cmd:"" help:"Run passes on IR text."`
 	Devices devicesCmd `cmd:"" help:"List the devices that --device knows."`

@@ -52,21 +52,6 @@ func (c *buildCmd) sets() ([]map[string]int64, error) {
 	return out, nil
 }
 
-// known refuses a size of --set that no kernel has.
-func (b *building) known(kernels []*gkc.Kernel) error {
-	for _, set := range b.sets {
-		for _, name := range slices.Sorted(maps.Keys(set)) {
-			if set[name] < 0 {
-				return callError("--set %s=%d: a size is not negative", name, set[name])
-			}
-			if !slices.ContainsFunc(kernels, func(k *gkc.Kernel) bool { return isFree(k.Program, name) }) {
-				return callError("--set %s: no kernel has a size %s", name, name)
-			}
-		}
-	}
-	return nil
-}
-
 // contradicts tells sizes that no call of what is built can have.
 func (b *building) contradicts(set map[string]int64) bool {
 	for name, v := range set {
