@@ -110,12 +110,22 @@ func after(list []tile.Stmt, s barriers) barriers {
 
 // atLoop is the state at the beginning of each trip: it also holds what the trip before left.
 func atLoop(s *tile.Loop, state barriers) barriers {
+	if once(s) {
+		return state
+	}
 	for {
 		in := state.clone()
 		if !state.join(after(s.Body, in)) {
 			return state
 		}
 	}
+}
+
+// once reports whether it is known that a loop has no second trip.
+func once(s *tile.Loop) bool {
+	lo, known := s.Over[0].Lo.IntValue()
+	hi, too := s.Over[0].Hi.IntValue()
+	return known && too && hi-lo <= 1
 }
 
 func afterLoop(s *tile.Loop, state barriers) barriers {

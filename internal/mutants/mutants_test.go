@@ -62,6 +62,12 @@ var subjects = []subject{
 		calls: []map[string]int64{{"M": 33, "N": 40, "K": 136}, {"M": 33, "N": 8, "K": 8}, {"M": 33, "N": 8, "K": 40}, {"M": 33, "N": 8, "K": 72}, {"M": 33, "N": 8, "K": 104}},
 	},
 	{
+		name:     "product in a single step",
+		source:   "kernel product(A: f16[M, 32], B: f16[32, N]) -> C: f32[M, N] where N % 8 == 0 { C[i, j] = sum[k](A[i, k] * B[k, j]) }",
+		schedule: "m 32, n 32, k 32, warps.m 2, warps.n 1, stages 1",
+		calls:    []map[string]int64{{"M": 33, "N": 40}, {"M": 33, "N": 8}},
+	},
+	{
 		name: "product through registers", source: fmt.Sprintf(products, "f16", ""), schedule: ahead,
 		calls: []map[string]int64{{"M": 33, "N": 41, "K": 53}, {"M": 33, "N": 9, "K": 1}, {"M": 33, "N": 9, "K": 17}},
 	},
