@@ -2,6 +2,7 @@ package gkc_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -37,13 +38,17 @@ type job struct {
 	err     error // the call was refused
 }
 
-// corpusJobs compiles every case with values and binds its runs. to says for what; at the level of device kernels they are made.
+// corpusJobs compiles every case with values, of the groups that only matches, and binds its runs. to says for what; at the level of device kernels they are made.
 // Cases that the compiler may refuse, and does with the right words, have no jobs.
-func corpusJobs(t *testing.T, to passes.Unit) []*job {
+func corpusJobs(t *testing.T, only string, to passes.Unit) []*job {
 	cases, err := conformance.Load()
 	require.NoError(t, err)
 	var jobs []*job
+	groups := regexp.MustCompile(only)
 	for _, c := range cases {
+		if !groups.MatchString(c.ID()) {
+			continue
+		}
 		kernels, errs := gkc.Compile(c.Name+".gk", c.Source, nil)
 		if len(errs) > 0 {
 			assert.True(t, mayRefuse(c, errs.Error()), "%s does not compile:\n%s", c.ID(), errs)
@@ -146,7 +151,7 @@ func each(jobs []*job, f func(j *job) string) []string {
 }
 
 func TestCorpusOnTheEvaluator(t *testing.T) {
-	jobs := corpusJobs(t, passes.Unit{})
+	jobs := corpusJobs(t, "", passes.Unit{})
 	settle(t, "ref", jobs, each(jobs, func(j *job) string {
 		if j.err != nil {
 			return j.judge(nil, j.err)
@@ -158,21 +163,36 @@ func TestCorpusOnTheEvaluator(t *testing.T) {
 func TestCorpusOnTheSimulator(t *testing.T) {
 	h200, err := device.Find("h200")
 	require.NoError(t, err)
-	jobs := corpusJobs(t, passes.Unit{Level: passes.Simt, Device: h200})
-	settle(t, "sim", jobs, each(jobs, func(j *job) string {
-		if j.err != nil {
-			return j.judge(nil, j.err)
-		}
-		res, err := sim.Run(context.Background(), j.module, h200, j.call, sim.Options{Workers: 1})
-		if err != nil {
-			return j.judge(nil, err)
-		}
-		return j.judge(res.Outputs, nil)
-	}))
+	jobs := corpusJobs(t, "", passes.Unit{Level: passes.Simt, Device: h200})
+	settle(t, "sim", jobs, each(jobs, func(j *job) string { return j.simulate(h200) }))
+}
+
+// simulate is the verdict on a job on a simulated device.
+func (j *job) simulate(dev *device.Device) string {
+	if j.err != nil {
+		return j.judge(nil, j.err)
+	}
+	res, err := sim.Run(context.Background(), j.module, dev, j.call, sim.Options{Workers: 1})
+	if err != nil {
+		return j.judge(nil, err)
+	}
+	return j.judge(res.Outputs, nil)
+}
+
+var draws = flag.Int("draws", 1, "schedules that TestCorpusUnderOtherSchedules draws")
+
+// TestCorpusUnderOtherSchedules: results do not depend on the choices that were made for block kernels.
+func TestCorpusUnderOtherSchedules(t *testing.T) {
+	h200, err := device.Find("h200")
+	require.NoError(t, err)
+	for seed := range uint64(*draws) {
+		jobs := corpusJobs(t, "^(gemm|rows|attention)/", passes.Unit{Level: passes.Simt, Device: h200, Draw: &seed})
+		settle(t, "sim", jobs, each(jobs, func(j *job) string { return j.simulate(h200) }))
+	}
 }
 
 func TestCorpusAsGo(t *testing.T) {
-	jobs := corpusJobs(t, passes.Unit{Level: passes.Simt})
+	jobs := corpusJobs(t, "", passes.Unit{Level: passes.Simt})
 	var batch []gogen.Job
 	for _, j := range jobs {
 		if j.err == nil {

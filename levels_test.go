@@ -7,8 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gkc-lang/gkc"
+	"github.com/gkc-lang/gkc/codegen/cuda"
+	gogen "github.com/gkc-lang/gkc/codegen/go"
+	"github.com/gkc-lang/gkc/codegen/plan"
 	"github.com/gkc-lang/gkc/internal/conformance"
 	"github.com/gkc-lang/gkc/ir/device"
+	"github.com/gkc-lang/gkc/ir/simt"
 	"github.com/gkc-lang/gkc/passes"
 )
 
@@ -27,8 +31,32 @@ func TestEveryLevelReadsBackOverTheCorpus(t *testing.T) {
 				readBack(t, c.ID(), "the front end", u)
 				err := passes.Run(u, passes.Options{To: passes.Simt, Verify: true, Dump: func(pass, _ string) { readBack(t, c.ID(), pass, u) }})
 				require.NoError(t, err, c.ID())
+				emitsTheSame(t, c.ID(), u)
 			}
 		}
+	}
+}
+
+// emitsTheSame: what is emitted depends on the text of the threads alone.
+func emitsTheSame(t *testing.T, id string, u *passes.Unit) {
+	again, err := passes.ParseUnit(passes.Simt, u.Text())
+	require.NoError(t, err, id)
+	for name, emit := range map[string]func(m *simt.Module) (string, error){
+		"cuda": cuda.Emit,
+		"plan": func(m *simt.Module) (string, error) { return string(plan.Of(m).JSON()), nil },
+		"go": func(m *simt.Module) (string, error) {
+			if u.Device != nil {
+				return "", nil
+			}
+			text, err := gogen.Emit(m, gogen.Options{Package: "p"})
+			return string(text), err
+		},
+	} {
+		want, err := emit(u.Simt)
+		require.NoError(t, err, "%s: %s", id, name)
+		got, err := emit(again.Simt)
+		require.NoError(t, err, "%s: %s", id, name)
+		assert.Equal(t, want, got, "%s: %s", id, name)
 	}
 }
 

@@ -152,6 +152,10 @@ func neutral(e *Expr) *Expr {
 		if a[1].IsInt(1) {
 			return a[0]
 		}
+	case OpPow:
+		if a[1].IsConst() && a[1].Val.Float() == 2 { // the square is rounded as the power is
+			return NewExpr(OpMul, e.Type, nil, e.Pos, a[0], a[0])
+		}
 	case OpAnd:
 		if isTrue(a[0]) || isFalse(a[1]) && isFalse(a[0]) {
 			return a[1]

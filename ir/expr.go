@@ -238,6 +238,20 @@ type Rewriter struct {
 	memo map[*Expr]*Expr
 }
 
+// Unifier is a rewriter that makes equal expressions one, in all that it rewrites.
+func Unifier() *Rewriter {
+	seen := map[uint64][]*Expr{}
+	return &Rewriter{Post: func(x *Expr) *Expr {
+		for _, y := range seen[x.hash] {
+			if Equal(x, y) {
+				return y
+			}
+		}
+		seen[x.hash] = append(seen[x.hash], x)
+		return x
+	}}
+}
+
 // Rewrite applies the rewriter to e, going into Scopes.
 func (r *Rewriter) Rewrite(e *Expr) *Expr {
 	if e == nil {

@@ -13,22 +13,8 @@ import "github.com/gkc-lang/gkc/ir"
 func mergeEqual(u *Unit) error {
 	p := copyProgram(u.Tensor)
 	for i, d := range p.Defs {
-		p.Defs[i] = rewriteDef(d, unifier().Rewrite)
+		p.Defs[i] = rewriteDef(d, ir.Unifier().Rewrite)
 	}
 	u.Tensor = p
 	return nil
-}
-
-// unifier makes equal expressions one, in all that it rewrites.
-func unifier() *ir.Rewriter {
-	seen := map[uint64][]*ir.Expr{}
-	return &ir.Rewriter{Post: func(x *ir.Expr) *ir.Expr {
-		for _, y := range seen[x.Hash()] {
-			if ir.Equal(x, y) {
-				return y
-			}
-		}
-		seen[x.Hash()] = append(seen[x.Hash()], x)
-		return x
-	}}
 }

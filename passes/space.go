@@ -59,14 +59,15 @@ func (c *contraction) shapes() []dotShape {
 type limits struct {
 	name                       string
 	threads, shared, perThread int
-	registers                  int // of a block
+	registers                  int            // of a block
+	device                     *device.Device // nil: any
 }
 
 func limitsOf(d *device.Device) limits {
 	if d == nil || d.BlockThreads == 0 || d.BlockShared == 0 || d.RegsPerThread == 0 || d.Registers == 0 {
-		return limits{"every device", 1024, 48 << 10, 255, 64 << 10}
+		return limits{"every device", 1024, 48 << 10, 255, 64 << 10, nil}
 	}
-	return limits{d.Name, d.BlockThreads, d.BlockShared, d.RegsPerThread, cmp.Or(d.Registers, 64<<10)}
+	return limits{d.Name, d.BlockThreads, d.BlockShared, d.RegsPerThread, cmp.Or(d.Registers, 64<<10), d}
 }
 
 func powers(from, to int) (out []int) {

@@ -130,6 +130,9 @@ func contractionSpace(shapes []dotShape, sizes dotSizes, d *device.Device) *sche
 // otherRegisters is what a thread of a contraction needs at least beside its sums.
 const otherRegisters = 40
 
+// maxWritten bounds the multiplications of a trip that a thread does one by one, and so the text.
+const maxWritten = 4096
+
 // contraction says which limit a choice exceeds.
 func (l limits) contraction(shapes []dotShape, c schedule.Choice) error {
 	m, n, k, stages := c.Of("m", 1), c.Of("n", 1), c.Of("k", 1), c.Of("stages", 1)
@@ -140,13 +143,20 @@ func (l limits) contraction(shapes []dotShape, c schedule.Choice) error {
 	if 32*warps > m*n {
 		return fmt.Errorf("warps.m %d and warps.n %d are %d threads; a tile of m %d, n %d has %d elements", c.Of("warps.m", 1), c.Of("warps.n", 1), 32*warps, m, n, m*n)
 	}
-	bytes, accumulators := 0, 0
+	bytes, accumulators, written := 0, 0, 0
+	byMatrices := c.Of("tensor", 1) != 0 && onTensorCores(shapes, l.device)
 	for _, s := range shapes {
+		if !byMatrices {
+			written += k * m * n / (32 * warps)
+		}
 		bytes += stages * k * (m*s.a.Bytes() + n*s.b.Bytes())
 		accumulators += m * n * max(s.acc.Bytes(), 4) / 4 / (32 * warps)
 	}
 	if bytes > l.shared {
 		return fmt.Errorf("stages %d of m %d, n %d, k %d need %d bytes of shared memory; a block of %s has %d", stages, m, n, k, bytes, l.name, l.shared)
+	}
+	if written > maxWritten {
+		return fmt.Errorf("k %d of m %d, n %d are %d multiplications in each of %d threads, which are written out; at most %d are", k, m, n, written, 32*warps, maxWritten)
 	}
 	if need := 32 * warps * (accumulators + otherRegisters); need > l.registers {
 		return fmt.Errorf("m %d, n %d keep %d registers of sums and about %d others in each of %d threads; a block of %s has %d", m, n, accumulators, otherRegisters, 32*warps, l.name, l.registers)

@@ -120,7 +120,7 @@ func (m *moduleMaker) tiled(d *tensor.Map) bool {
 		return true
 	}
 	one := *d
-	one.Body = unifier().Rewrite(d.Body)
+	one.Body = ir.Unifier().Rewrite(d.Body)
 	d = &one
 	form := m.formOf(d)
 	return form != nil && m.blockKernel(d, form)

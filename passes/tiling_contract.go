@@ -69,7 +69,7 @@ func contractionOf(d *tensor.Map) *contraction {
 
 // merge lets sums over the same ranges run over the same axes, with equal operands made one, so that a loop loads them once.
 func (c *contraction) merge() {
-	one := unifier()
+	one := ir.Unifier()
 	for i, s := range c.sums {
 		first := c.sums[slices.IndexFunc(c.sums[:i+1], func(t *sumOf) bool { return sameSpans(t.over, s.over) })]
 		axes := map[ir.Ref]*ir.Expr{}

@@ -31,7 +31,7 @@ func rowGroups(p *tensor.Program, conditions []*ir.Expr) map[*tensor.Map]*rowKer
 		if !ok || out[first] != nil || len(first.Free) == 0 || contractionOf(first) != nil {
 			continue
 		}
-		g := &rowGrouper{rows: first.Free, own: map[*tensor.Tensor]fused{}, inputs: map[*tensor.Tensor]bool{}, inside: map[*tensor.Tensor]int{}, one: unifier()}
+		g := &rowGrouper{rows: first.Free, own: map[*tensor.Tensor]fused{}, inputs: map[*tensor.Tensor]bool{}, inside: map[*tensor.Tensor]int{}, one: ir.Unifier()}
 		if !g.begin(first) {
 			continue
 		}

@@ -44,7 +44,7 @@ func rowsOf(d *tensor.Map, conditions []*ir.Expr) *rowKernel {
 		return nil
 	}
 	k.members = []*rowMember{one}
-	k.plan(conditions, unifier())
+	k.plan(conditions, ir.Unifier())
 	return k
 }
 

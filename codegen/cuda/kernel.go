@@ -190,12 +190,18 @@ func (p *printer) elementwise(e *ir.Expr) *ir.Expr {
 	return p.unpack.Rewrite(e)
 }
 
+// flat are expressions as they are written: equal parts are one.
+func (p *printer) flat(list []*ir.Expr) []*ir.Expr {
+	out := make([]*ir.Expr, len(list))
+	for i, e := range list {
+		out[i] = p.elementwise(e)
+	}
+	return source.Merged(out)
+}
+
 // values writes expressions as they are assigned or passed, after lines for what they share.
 func (p *printer) values(list ...*ir.Expr) []string {
-	flat := make([]*ir.Expr, len(list))
-	for i, e := range list {
-		flat[i] = p.elementwise(e)
-	}
+	flat := p.flat(list)
 	p.exprs.temps = map[*ir.Expr]string{}
 	for _, e := range source.Shared(flat...) {
 		text := p.exprs.text(e)

@@ -116,11 +116,12 @@ func (p *printer) slot(s simt.Slice, first string, i int) string {
 }
 
 func (p *printer) store(s *simt.Store) {
-	text := p.values(append([]*ir.Expr{s.To.At, s.To.Rank}, s.From...)...)
+	flat := p.flat(append([]*ir.Expr{s.To.At, s.To.Rank}, s.From...))
+	text := p.values(flat...)
 	at, rank, values := text[0], text[1], text[2:]
-	for i, e := range s.From {
-		if values[i] = p.exprs.text(p.elementwise(e)); s.Op != nil || s.Form == simt.Matrix || s.Form == simt.MatrixTrans {
-			values[i] = p.exprs.value(p.elementwise(e)).String // operands of helpers have the type that they say
+	for i, e := range flat[2:] {
+		if values[i] = p.exprs.text(e); s.Op != nil || s.Form == simt.Matrix || s.Form == simt.MatrixTrans {
+			values[i] = p.exprs.value(e).String // operands of helpers have the type that they say
 		}
 	}
 	switch {

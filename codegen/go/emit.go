@@ -197,6 +197,7 @@ func (p *module) hostOf(args string, values *source.Names) *exprs {
 
 // computed is an expression of the launch, and before it what it shares.
 func computed(x *exprs, names *source.Names, e *ir.Expr) (pre []jen.Code, text string) {
+	e = source.Merged([]*ir.Expr{e})[0]
 	x.temps = map[*ir.Expr]string{}
 	for _, part := range source.Shared(e) {
 		text := x.text(part)

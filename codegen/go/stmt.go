@@ -45,6 +45,7 @@ func (p *kernel) values(list ...*ir.Expr) (pre []jen.Code, texts []string) {
 	for i, e := range list {
 		flat[i] = p.unpack.Rewrite(e)
 	}
+	flat = source.Merged(flat)
 	saved := p.exprs.temps
 	p.exprs.temps = map[*ir.Expr]string{}
 	for _, e := range source.Shared(flat...) {

@@ -8,6 +8,18 @@ import (
 // maxDepth bounds the nesting of a written expression: what is deeper is computed in steps.
 const maxDepth = 24
 
+// Merged makes equal parts of expressions one, so that what is shared does not depend on how they were built.
+func Merged(list []*ir.Expr) []*ir.Expr {
+	one := ir.Unifier()
+	out := make([]*ir.Expr, len(list))
+	for i, e := range list {
+		if out[i] = e; e != nil && !isLeaf(e) {
+			out[i] = one.Rewrite(e)
+		}
+	}
+	return out
+}
+
 // Shared lists the expressions in roots that get a name of their own, operands first: those that are used more than once, and
 // the roots of what nests too deep. Expressions are graphs, and written as trees they could grow exponentially. All operations
 // of simt are total, so computing one where nobody asks for it does no harm.
