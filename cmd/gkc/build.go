@@ -96,6 +96,7 @@ type building struct {
 	device *device.Device
 	fixed  map[string]int64
 	sets   []map[string]int64
+	tuned  *tuned
 	dir    string
 	stale  bool // an artifact differs from the file that holds it
 }
@@ -110,6 +111,9 @@ func (b *building) run() error {
 		return err
 	}
 	if err := known(b.sets, kernels); err != nil {
+		return err
+	}
+	if b.tuned, err = readTuned(b.path); err != nil {
 		return err
 	}
 	if b.dir = b.Out; b.dir == "" {
@@ -213,7 +217,7 @@ func together(all []*member, do func(*member) error) error {
 }
 
 func (b *building) lower(u *passes.Unit, to passes.Level) error {
-	return saveReproducer(passes.Run(u, passes.Options{To: to}))
+	return b.tuned.blame(u, saveReproducer(passes.Run(u, passes.Options{To: to})))
 }
 
 func (b *building) write(file string, text []byte) error {

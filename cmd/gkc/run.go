@@ -126,8 +126,15 @@ func (c *runCmd) lower(a *app, t *target, call *data.Call, dev *device.Device) e
 	if err := force(t.unit, c.Schedule); err != nil {
 		return err
 	}
-	if err := a.lower(t, passes.Options{To: passes.Simt, Verify: c.Verify}); err != nil {
+	found, err := readTuned(t.path)
+	if err != nil {
 		return err
+	}
+	if t.kernel != nil {
+		found.give(t.unit, t.kernel.Program.Name)
+	}
+	if err := a.lower(t, passes.Options{To: passes.Simt, Verify: c.Verify}); err != nil {
+		return found.blame(t.unit, err)
 	}
 	return unforced(t.unit)
 }

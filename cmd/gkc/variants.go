@@ -66,9 +66,10 @@ func isFree(p *tensor.Program, size string) bool {
 	return slices.ContainsFunc(p.Scalars, func(s *ir.Scalar) bool { return s.IsSize && s.Fixed == nil && s.Name == size })
 }
 
-// family is a kernel with a variant for each set of sizes: of --set, then of the examples.
+// family is a kernel with a variant for each set of sizes: of --set, then of the examples, then those that it is tuned for.
 func (b *building) family(k *gkc.Kernel, src string) (*family, error) {
-	general, err := b.member(k.Program)
+	kernel := k.Program.Name
+	general, err := b.member(k.Program, kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +81,9 @@ func (b *building) family(k *gkc.Kernel, src string) (*family, error) {
 			set[name] = v.Int()
 		}
 		sets = append(sets, set)
+	}
+	if b.Schedule == "" && !b.NoFuse {
+		sets = append(sets, b.tuned.sets(k, b.device)...)
 	}
 	seen := map[string]bool{}
 	for _, set := range sets {
@@ -100,7 +104,7 @@ func (b *building) family(k *gkc.Kernel, src string) (*family, error) {
 		if err := b.report(errs, src); err != nil {
 			return nil, err
 		}
-		m, err := b.member(program)
+		m, err := b.member(program, kernel)
 		if err != nil {
 			return nil, err
 		}
@@ -167,11 +171,16 @@ func (a *app) fix(t *target, call *data.Call) error {
 	return nil
 }
 
-func (b *building) member(p *tensor.Program) (*member, error) {
+// member is a program of a kernel: for all calls, or for some.
+func (b *building) member(p *tensor.Program, kernel string) (*member, error) {
 	m := &member{name: p.Name}
 	unit := passes.Unit{Level: passes.Tensor, Tensor: p, Trust: b.Bounds == "trust", NoFuse: b.NoFuse}
 	processor, device := unit, unit
 	device.Device = b.device
 	m.device, m.processor = &device, &processor
-	return m, force(m.device, b.Schedule)
+	if err := force(m.device, b.Schedule); err != nil {
+		return nil, err
+	}
+	b.tuned.give(m.device, kernel)
+	return m, nil
 }
