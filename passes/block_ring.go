@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/gkc-lang/gkc/ir"
@@ -256,7 +257,8 @@ func (b *block) fill(r *ring, trip, hi, slot *ir.Expr) {
 	b.queue("commit")
 }
 
-// ahead lowers statements for another trip, if there is such a trip.
+// ahead lowers statements for another trip, if there is such a trip. Arrays that are declared under that condition are nobody
+// else's.
 func (b *block) ahead(r *ring, list []tile.Stmt, trip, hi, slot *ir.Expr) {
 	if len(list) == 0 {
 		return
@@ -271,7 +273,9 @@ func (b *block) ahead(r *ring, list []tile.Stmt, trip, hi, slot *ir.Expr) {
 		for _, t := range tiles {
 			t.slot = t.slotAt(slot)
 		}
+		before := maps.Clone(b.arrays)
 		b.list(list)
+		b.arrays = before
 		for _, t := range tiles {
 			t.slot = t.slotAt(ir.Name(r.slot))
 		}

@@ -115,7 +115,7 @@ func (c *contractionMaker) step(s *sumOf, k *tileAxis, acc *tile.Value) *ir.Expr
 
 // operand is a value with these axes that is 0 where valid fails: what it has there may be no number, and 0 times that is none.
 func (c *contractionMaker) operand(hint string, x, valid *ir.Expr, axes []*ir.Axis) *tile.Value {
-	if v, ok := x.Ref.(*tile.Value); ok && sameAxes(v.Axes, axes) && (isTrue(valid) || c.zeroed(v)) {
+	if v, ok := x.Ref.(*tile.Value); ok && sameAxes(v.Axes, axes) && (isTrue(valid) || c.zeroed(v, valid)) {
 		return v
 	}
 	if !isTrue(valid) {
@@ -124,10 +124,24 @@ func (c *contractionMaker) operand(hint string, x, valid *ir.Expr, axes []*ir.Ax
 	return c.mapped(hint, x, axes).Ref.(*tile.Value)
 }
 
-// zeroed reports whether a value is loaded, with 0 where its point is outside or its guard fails.
-func (c *contractionMaker) zeroed(v *tile.Value) bool {
+// zeroed reports whether a value is loaded, with 0 where valid fails. A load that serves others too may have fewer conditions.
+func (c *contractionMaker) zeroed(v *tile.Value, valid *ir.Expr) bool {
 	s := c.loads[v]
-	return s != nil && s.Other != nil && s.Other.IsConst() && s.Other.Val == (ir.Const{})
+	if s == nil || s.Other == nil || !s.Other.IsConst() || s.Other.Val != (ir.Const{}) {
+		return false
+	}
+	has := conditionsIn(s.Where)
+	return !slices.ContainsFunc(conditionsIn(valid), func(x *ir.Expr) bool {
+		return !slices.ContainsFunc(has, func(y *ir.Expr) bool { return ir.Equal(x, y) })
+	})
+}
+
+// conditionsIn lists what a conjunction demands.
+func conditionsIn(x *ir.Expr) []*ir.Expr {
+	if x.Op != ir.OpAnd {
+		return []*ir.Expr{x}
+	}
+	return slices.Concat(conditionsIn(x.Args[0]), conditionsIn(x.Args[1]))
 }
 
 func sameAxes(a, b []*ir.Axis) bool {

@@ -71,6 +71,8 @@ var contractions = []struct {
 	{"triangle", `kernel triangle(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k where k <= m](x[m, k] * w[k, n]) }`, 1},
 	{"largest", `kernel largest(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = max[k where K > 0](x[m, k] * w[k, n]) }`, 1},
 	{"summed", `kernel summed(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k](x[m, k] + w[k, n]) }`, 1},
+	{"masked_too", `kernel two(x: f32[M, K], w: f32[K, N], a: f32[K]) -> y: f32[M, N] { y[m, n] = sum[k](x[m, k] * w[k, n]) + 2 * sum[k where a[k] > 0](x[m, k] * w[k, n]) }`, 1},
+	{"some_too", `kernel two(x: f32[M, K], w: f32[K, N]) -> y: f32[M, N] { y[m, n] = sum[k](x[m, k] * w[k, n]) + 2 * sum[k where k % 3 == 0](x[m, k] * w[k, n]) }`, 1},
 }
 
 func program(t *testing.T, src string) *tensor.Program {
