@@ -16,12 +16,13 @@ import (
 // Estimate is what a device kernel is expected to do, without executing it.
 type Estimate struct {
 	Kernel  string
+	Blocks  float64
 	Issued  float64 // instructions of warps
 	Seconds float64
 }
 
-// Of estimates the kernels of a module whose sizes are fixed. The error says which limit of the device a kernel exceeds.
-func Of(m *simt.Module, d *device.Device) ([]Estimate, error) {
+// launcher knows what is known in front of a launch of a module's kernels.
+func launcher(m *simt.Module, d *device.Device) *sample {
 	names := map[ir.Ref]*lanes{simt.SMs: uniform(ir.IntConst(int64(d.SMs))), simt.L2Bytes: uniform(ir.IntConst(d.L2Bytes()))}
 	for _, s := range m.Scalars {
 		switch {
@@ -31,14 +32,19 @@ func Of(m *simt.Module, d *device.Device) ([]Estimate, error) {
 			names[s] = uniform(*s.Default)
 		}
 	}
-	host := newSample(names)
+	return newSample(names)
+}
+
+// Of estimates the kernels of a module whose sizes are fixed. The error says which limit of the device a kernel exceeds.
+func Of(m *simt.Module, d *device.Device) ([]Estimate, error) {
+	host := launcher(m, d)
 	out := make([]Estimate, len(m.Kernels))
 	for i, k := range m.Kernels {
 		if err := d.Fits(device.Usage{Threads: k.Launch.Threads, Shared: k.Launch.SharedBytes, Cluster: k.Launch.Cluster}); err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 		}
 		for _, v := range k.Params {
-			names[v] = host.eval(v.Expr)
+			host.names[v] = host.eval(v.Expr)
 		}
 		grid, ok := host.integer(k.Launch.Grid)
 		if !ok {
@@ -60,7 +66,7 @@ func kernel(host *sample, k *simt.Kernel, d *device.Device, grid int64) Estimate
 	blocks := float64(grid)
 	r := sim.KernelReport{Grid: grid, Block: k.Launch.Threads, SharedBytes: k.Launch.SharedBytes, Issued: map[string]int64{},
 		Registers: min(c.most+otherRegisters, d.RegsPerThread), MmaFlops: int64(c.mmaFlops * blocks), Wavefronts: int64(c.wavefronts * blocks)}
-	e := Estimate{Kernel: k.Name}
+	e := Estimate{Kernel: k.Name, Blocks: blocks}
 	for i, n := range c.issued {
 		r.Issued[ir.Cost(i).String()] = int64(n * blocks)
 		e.Issued += n * blocks
@@ -100,6 +106,15 @@ func size(host *sample, a *simt.Array) float64 {
 			return math.Inf(1)
 		}
 		out *= float64(n)
+	}
+	return out
+}
+
+// held is the number of bytes of a module's arrays.
+func held(m *simt.Module, d *device.Device) (out float64) {
+	host := launcher(m, d)
+	for _, a := range m.Arrays {
+		out += size(host, a)
 	}
 	return out
 }

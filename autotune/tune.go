@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -30,7 +31,8 @@ type Subject struct {
 type Options struct {
 	Draws         int // schedules that are drawn, beside those that differ from the default in one choice
 	Best          int // schedules of a definition that are simulated
-	Instructions  int // of warps, at most, in a kernel that is simulated
+	Blocks        int // of each kernel that are simulated
+	Instructions  int // of warps, at most, that are simulated
 	Shard, Shards int // this process tries each Shards-th schedule from Shard on, counted from 0; 0 of 0: all
 	Workers       int
 	// Progress, if set, is told about each record, one at a time.
@@ -39,7 +41,8 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Draws, o.Best = cmp.Or(o.Draws, 64), cmp.Or(o.Best, 4)
-	o.Instructions, o.Shards = cmp.Or(o.Instructions, 4<<20), cmp.Or(o.Shards, 1)
+	o.Blocks = cmp.Or(o.Blocks, 2)
+	o.Instructions, o.Shards = cmp.Or(o.Instructions, 1<<20), cmp.Or(o.Shards, 1)
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
@@ -178,11 +181,14 @@ func (t *tuner) try(defs []*definition, number int) error {
 	return nil
 }
 
-// estimated gives the seconds of each definition's kernels, and the instructions of all warps.
+// estimated gives the seconds of each definition's kernels, and the instructions that a simulation executes.
 func (t *tuner) estimated(own map[string]schedule.Choice) (seconds map[string]float64, issued float64, err error) {
 	u, err := t.lower(own, passes.Simt)
 	if err != nil {
 		return nil, 0, err
+	}
+	if held(u.Simt, t.Device) > maxHeld {
+		issued = math.Inf(1)
 	}
 	list, err := Of(u.Simt, t.Device)
 	if err != nil {
@@ -191,10 +197,13 @@ func (t *tuner) estimated(own map[string]schedule.Choice) (seconds map[string]fl
 	each := map[string]float64{}
 	for _, e := range list {
 		each[e.Kernel] = e.Seconds
-		issued += e.Issued
+		issued += e.Issued * min(1, float64(t.Blocks)/max(1, e.Blocks))
 	}
 	return perDefinition(u, each), issued, nil
 }
+
+// maxHeld bounds the bytes of tensors that are made to simulate a kernel.
+const maxHeld = 1 << 30
 
 // perDefinition adds the seconds of the kernels of each definition.
 func perDefinition(u *passes.Unit, kernels map[string]float64) map[string]float64 {
@@ -292,7 +301,7 @@ func (t *tuner) simulate(ctx context.Context, d *definition, last []Record) (why
 			return "", err
 		}
 		if issued > float64(t.Instructions) {
-			return "it executes too many instructions to be simulated", nil
+			return "it is too large to be simulated", nil
 		}
 	}
 	for i := range last {
@@ -328,7 +337,7 @@ func (t *tuner) simulated(ctx context.Context, own map[string]schedule.Choice) (
 			return nil, err
 		}
 	}
-	res, err := sim.Run(ctx, u.Simt, t.Device, t.call, sim.Options{Workers: t.Workers})
+	res, err := sim.Run(ctx, u.Simt, t.Device, t.call, sim.Options{Workers: t.Workers, Blocks: int64(t.Blocks)})
 	if err != nil {
 		return nil, err
 	}

@@ -119,14 +119,21 @@ func TestTuneIsTheSame(t *testing.T) {
 
 // TestTuneLarge: what is too large for the simulator is chosen by the estimate, and says so.
 func TestTuneLarge(t *testing.T) {
-	s := subject(t, map[string]int64{"M": 4096, "N": 4096, "K": 4096})
-	got, err := tuned(t, t.Context(), s, few, filepath.Join(t.TempDir(), "log"))
-	require.NoError(t, err)
-	require.Len(t, got, 3)
-	for _, b := range got {
-		require.Contains(t, b.Unsimulated, "too many instructions")
-		require.Zero(t, b.Simulated)
-		require.Positive(t, b.Estimate)
+	limited := few
+	limited.Instructions = 100
+	for _, c := range []struct {
+		size    int64
+		options Options
+	}{{512, limited}, {1 << 15, few}} {
+		s := subject(t, map[string]int64{"M": c.size, "N": c.size, "K": c.size})
+		got, err := tuned(t, t.Context(), s, c.options, filepath.Join(t.TempDir(), "log"))
+		require.NoError(t, err)
+		require.Len(t, got, 3)
+		for _, b := range got {
+			require.Contains(t, b.Unsimulated, "too large")
+			require.Zero(t, b.Simulated)
+			require.Positive(t, b.Estimate)
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type launch struct {
 	limit    int64
 	traits   traits
 	maps     map[*simt.TensorMap]*tensorMap
+	share    float64 // all blocks for each that was executed; 0: all were
 }
 
 // host evaluates what the launcher computes before a launch.
@@ -132,8 +133,8 @@ func (h *host) extents(a *simt.Array) (shape []int, n int, err error) {
 	return shape, int(total) / a.Type.Bytes(), nil
 }
 
-// bind makes the arrays of a run: the caller's for parameters, new ones for the rest.
-func (h *host) bind(m *simt.Module, call *data.Call) (map[*simt.Array]*globalMemory, error) {
+// bind makes the arrays of a run: the caller's for parameters, new ones for the rest. Of a sampled run nobody knows what it writes.
+func (h *host) bind(m *simt.Module, call *data.Call, sampled bool) (map[*simt.Array]*globalMemory, error) {
 	out := map[*simt.Array]*globalMemory{}
 	held := 0
 	for i, a := range m.Arrays {
@@ -148,7 +149,7 @@ func (h *host) bind(m *simt.Module, call *data.Call) (map[*simt.Array]*globalMem
 		if g.data, err = h.content(g, call); err != nil {
 			return nil, err
 		}
-		if a.Role == simt.Result || a.Role == simt.Work && a.Zero == simt.ZeroNever {
+		if !sampled && (a.Role == simt.Result || a.Role == simt.Work && a.Zero == simt.ZeroNever) {
 			g.born = make([]byte, n)
 		}
 		out[a] = g

@@ -99,8 +99,8 @@ func (l *launch) registers() int {
 // dramBytes estimates the traffic of memory: every sector once, and again as often as the cache loses it.
 func (l *launch) dramBytes(r *runner) int64 {
 	var unique int64
-	for _, p := range r.pages {
-		unique += 32 * popcounts(p)
+	for i, p := range r.pages {
+		unique += l.unique(32*popcounts(p), len(l.memory[l.module.Arrays[i/2]].data))
 	}
 	asked := 32 * (r.count.loadSectors + r.count.storeSectors)
 	if cache := l.dev.L2Bytes(); unique > cache && asked > unique {

@@ -23,6 +23,9 @@ type Options struct {
 	Moment  Moment // when asynchronous operations take effect
 	Seed    uint64 // of Moment Random
 	Steps   int64  // instructions that a block's warps may execute together; 0: no limit
+	// Blocks, if set, executes that many blocks of a larger grid, spread evenly, and takes the rest to be like them: reports are
+	// about all blocks, results are worth nothing, and nobody looks for what was not written.
+	Blocks int64
 }
 
 // Result is what a run gives.
@@ -67,7 +70,7 @@ func run(ctx context.Context, m *simt.Module, dev *device.Device, call *data.Cal
 	if err != nil {
 		return nil, err
 	}
-	memory, err := h.bind(m, call)
+	memory, err := h.bind(m, call, o.Blocks > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +102,9 @@ func run(ctx context.Context, m *simt.Module, dev *device.Device, call *data.Cal
 		case simt.Work:
 			res.Workspace += int64(len(g.data))
 		}
-		res.Findings = append(res.Findings, g.leftovers(m)...)
+		if o.Blocks == 0 {
+			res.Findings = append(res.Findings, g.leftovers(m)...)
+		}
 	}
 	return res, nil
 }
@@ -132,7 +137,8 @@ func (l *launch) execute(ctx context.Context) (*runner, error) {
 		}
 	}
 	clusters := l.blocks / int64(l.cluster)
-	workers := int(min(int64(l.options.Workers), max(clusters, 1)))
+	chosen := l.sampled(clusters)
+	workers := int(min(int64(l.options.Workers), max(chosen, 1)))
 	if l.traits.serial {
 		workers = 1
 	}
@@ -145,10 +151,10 @@ func (l *launch) execute(ctx context.Context) (*runner, error) {
 	work := func(r *runner) {
 		for !halt.Load() {
 			i := next.Add(1) - 1
-			if i >= clusters {
+			if i >= chosen {
 				return
 			}
-			r.cluster(i * int64(l.cluster))
+			r.cluster((2*i + 1) * clusters / (2 * chosen) * int64(l.cluster))
 			r.spend(1)
 			if r.stopped != nil {
 				halt.Store(true)
@@ -161,7 +167,12 @@ func (l *launch) execute(ctx context.Context) (*runner, error) {
 	}
 	work(runners[0])
 	group.Wait()
-	return merge(runners)
+	total, err := merge(runners)
+	if err == nil && chosen < clusters {
+		l.share = float64(clusters) / float64(chosen)
+		total.count.scale(l.share)
+	}
+	return total, err
 }
 
 // merge adds the other runners to the first.
