@@ -254,7 +254,11 @@ func (t *tuner) pick(ctx context.Context) ([]Best, error) {
 	return out, nil
 }
 
-// bestOf takes the finalist with the least time: simulated or, for a reason, estimated.
+// same is how much longer a time may be than another and still say nothing.
+const same = 1.01
+
+// bestOf takes the finalist with the least time: simulated or, for a reason, estimated. Of those that are about the same, it takes
+// the default, then the one with the least estimate.
 func bestOf(of string, last []Record, why string) Best {
 	time := func(r Record) float64 {
 		if why == "" {
@@ -262,7 +266,8 @@ func bestOf(of string, last []Record, why string) Best {
 		}
 		return r.Estimate
 	}
-	r := slices.MinFunc(last, func(a, b Record) int { return cmp.Compare(time(a), time(b)) }) // the first of equals
+	least := time(slices.MinFunc(last, func(a, b Record) int { return cmp.Compare(time(a), time(b)) }))
+	r := last[slices.IndexFunc(last, func(r Record) bool { return time(r) <= same*least })]
 	best := Best{Of: of, Schedule: r.Schedule, Estimate: r.Estimate, Unsimulated: why}
 	if why == "" {
 		best.Simulated = r.Simulated

@@ -137,6 +137,13 @@ func TestTuneLarge(t *testing.T) {
 	}
 }
 
+// TestBestOf: the default comes first, and stays where nothing is clearly better.
+func TestBestOf(t *testing.T) {
+	list := []Record{{Schedule: "default", Estimate: 10, Simulated: 20}, {Schedule: "a", Estimate: 9.95, Simulated: 18.1}, {Schedule: "b", Estimate: 9.96, Simulated: 18}}
+	require.Equal(t, Best{Of: "y", Schedule: "a", Estimate: 9.95, Simulated: 18.1}, bestOf("y", list, ""))
+	require.Equal(t, Best{Of: "y", Schedule: "default", Estimate: 10, Unsimulated: "too large"}, bestOf("y", list, "too large"))
+}
+
 // TestEstimateFollowsTheSimulator: what is counted from the text is about what is counted as it runs, for all schedules. The time can
 // be longer: the simulator waits for no memory.
 func TestEstimateFollowsTheSimulator(t *testing.T) {
