@@ -194,7 +194,7 @@ func (t *tuning) all(subjects []autotune.Subject, log *autotune.Log) error {
 			if b.Simulated > 0 {
 				how, seconds = "simulated", b.Simulated
 			}
-			fmt.Fprintf(t.out, "%s on %s, %s: %s %s %s: %s\n", s.Kernel, s.Device, autotune.SizesOf(s.Program), b.Of, how, duration(seconds), b.Schedule)
+			fmt.Fprintf(t.out, "%s%s: %s %s %s: %s\n", s.Kernel, where(s.Device.String(), autotune.SizesOf(s.Program).String()), b.Of, how, duration(seconds), b.Schedule)
 		}
 		if len(found) > 0 {
 			file.Put(autotune.EntryOf(s, found))
@@ -209,14 +209,22 @@ func (t *tuning) all(subjects []autotune.Subject, log *autotune.Log) error {
 // progress says when there is a better schedule than before.
 func (t *tuning) progress(r autotune.Record) {
 	if r.Simulated > 0 {
-		fmt.Fprintf(t.err, "%s %s %s, %s: simulated %s: %s\n", r.Kernel, r.Of, r.Device, r.Sizes, duration(r.Simulated), r.Schedule)
+		fmt.Fprintf(t.err, "%s %s%s: simulated %s: %s\n", r.Kernel, r.Of, where(r.Device, r.Sizes), duration(r.Simulated), r.Schedule)
 		return
 	}
 	t.tried[r.Key]++
 	if best, ok := t.best[r.Key]; r.Refused == "" && (!ok || r.Estimate < best) {
 		t.best[r.Key] = r.Estimate
-		fmt.Fprintf(t.err, "%s %s %s, %s: best of %d is about %s: %s\n", r.Kernel, r.Of, r.Device, r.Sizes, t.tried[r.Key], duration(r.Estimate), r.Schedule)
+		fmt.Fprintf(t.err, "%s %s%s: best of %d is about %s: %s\n", r.Kernel, r.Of, where(r.Device, r.Sizes), t.tried[r.Key], duration(r.Estimate), r.Schedule)
 	}
+}
+
+// where is what a schedule is for, as a person reads it.
+func where(device, sizes string) string {
+	if sizes == "" {
+		return " on " + device
+	}
+	return " on " + device + ", " + sizes
 }
 
 // subjects are a kernel with each set of its sizes on each device.
@@ -235,11 +243,10 @@ func (t *tuning) subjects(k *gkc.Kernel, src string) (out []autotune.Subject, er
 		if err != nil {
 			return nil, err
 		}
-		if text := sizes.String(); seen[text] {
+		if seen[sizes.String()] {
 			continue
-		} else {
-			seen[text] = true
 		}
+		seen[sizes.String()] = true
 		if err := demands(k.Program, sizes); err != nil {
 			return nil, err
 		}
