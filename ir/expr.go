@@ -235,21 +235,7 @@ type Rewriter struct {
 	Post func(*Expr) *Expr
 	// Pre, where it is set and returns not nil, replaces an expression as a whole: its operands are not visited.
 	Pre  func(*Expr) *Expr
-	memo map[*Expr]*Expr
-}
-
-// Unifier is a rewriter that makes equal expressions one, in all that it rewrites.
-func Unifier() *Rewriter {
-	seen := map[uint64][]*Expr{}
-	return &Rewriter{Post: func(x *Expr) *Expr {
-		for _, y := range seen[x.hash] {
-			if Equal(x, y) {
-				return y
-			}
-		}
-		seen[x.hash] = append(seen[x.hash], x)
-		return x
-	}}
+	memo Memo[*Expr]
 }
 
 // Rewrite applies the rewriter to e, going into Scopes.
@@ -257,17 +243,14 @@ func (r *Rewriter) Rewrite(e *Expr) *Expr {
 	if e == nil {
 		return nil
 	}
-	if out, ok := r.memo[e]; ok {
+	if out, ok := r.memo.Get(e); ok {
 		return out
 	}
 	out := r.rewrite(e)
 	if out == e && len(e.Args) == 0 {
 		return out // it costs less to see that it stays than to remember it
 	}
-	if r.memo == nil {
-		r.memo = map[*Expr]*Expr{}
-	}
-	r.memo[e] = out
+	r.memo.Set(e, out)
 	return out
 }
 

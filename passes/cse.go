@@ -31,7 +31,7 @@ import (
 //	}
 func cse(u *Unit) error {
 	eachKernel(u, func(k *simt.Kernel) []simt.Stmt {
-		c := &sharer{names: kernelNames(k), canon: newCanon(), nodes: map[*ir.Expr]*node{}, alias: map[ir.Ref]*ir.Expr{}}
+		c := &sharer{names: kernelNames(k), canon: ir.Unifier(), nodes: map[*ir.Expr]*node{}, alias: map[ir.Ref]*ir.Expr{}}
 		c.rewriter.Pre = c.named
 		top := &stretch{}
 		c.collect(top, k.Body)
@@ -46,7 +46,7 @@ func cse(u *Unit) error {
 type sharer struct {
 	names    map[string]bool
 	count    int
-	canon    *canon
+	canon    *ir.Rewriter
 	nodes    map[*ir.Expr]*node
 	order    []*node
 	rewriter ir.Rewriter
@@ -86,37 +86,6 @@ type node struct {
 type letAt struct {
 	place
 	reg *simt.Reg
-}
-
-// canon makes equal expressions one.
-type canon struct {
-	ir.Rewriter
-	byHash map[uint64]*ir.Expr
-	rest   []*ir.Expr // others of a hash that one has already
-}
-
-func newCanon() *canon {
-	c := &canon{byHash: map[uint64]*ir.Expr{}}
-	c.Post = c.one
-	return c
-}
-
-func (c *canon) one(e *ir.Expr) *ir.Expr {
-	first := c.byHash[e.Hash()]
-	if first == nil {
-		c.byHash[e.Hash()] = e
-		return e
-	}
-	if ir.Equal(first, e) { // operands are one already
-		return first
-	}
-	for _, x := range c.rest {
-		if ir.Equal(x, e) {
-			return x
-		}
-	}
-	c.rest = append(c.rest, e)
-	return e
 }
 
 func (c *sharer) collect(b *stretch, body []simt.Stmt) {

@@ -30,14 +30,14 @@ func (a span) in(b span) bool { return b.lo <= a.lo && a.hi <= b.hi }
 // intervals finds where the integers of a kernel lie, from what declares their names.
 type intervals struct {
 	kernel *simt.Kernel
-	known  map[*ir.Expr]span
+	known  ir.Memo[span]
 	names  map[ir.Ref]span
 	lets   map[*simt.Reg]*ir.Expr
 	vars   map[*simt.Reg]*simt.For
 }
 
 func intervalsOf(k *simt.Kernel) *intervals {
-	r := &intervals{kernel: k, known: map[*ir.Expr]span{}, names: map[ir.Ref]span{}, lets: map[*simt.Reg]*ir.Expr{}, vars: map[*simt.Reg]*simt.For{}}
+	r := &intervals{kernel: k, names: map[ir.Ref]span{}, lets: map[*simt.Reg]*ir.Expr{}, vars: map[*simt.Reg]*simt.For{}}
 	simt.Walk(k.Body, r.declare)
 	return r
 }
@@ -65,15 +65,15 @@ func (r *intervals) of(e *ir.Expr) span {
 	case ir.OpName:
 		return r.name(e.Ref)
 	}
-	if s, ok := r.known[e]; ok {
+	if s, ok := r.known.Get(e); ok {
 		return s
 	}
-	r.known[e] = unbounded
+	r.known.Set(e, unbounded)
 	s := r.compute(e)
 	if t := spanOf(e.Type); !t.wild && !s.in(t) {
 		s = t
 	}
-	r.known[e] = s
+	r.known.Set(e, s)
 	return s
 }
 

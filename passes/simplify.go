@@ -23,7 +23,7 @@ import (
 //	load x <- X[point * 64 + widen.i64(lane & 7) + 194]
 func simplify(u *Unit) error {
 	eachKernel(u, func(k *simt.Kernel) []simt.Stmt {
-		s := &simplifier{intervals: intervalsOf(k), same: map[ir.Ref]*ir.Expr{}, depths: depthsOf(k.Body), names: countNames(k.Body)}
+		s := &simplifier{intervals: intervalsOf(k), same: map[ir.Ref]*ir.Expr{}, depths: depthsOf(k.Body), names: countNames(k.Body), one: ir.Unifier()}
 		s.rewriter.Post = s.simple
 		return s.list(k.Body)
 	})
@@ -32,6 +32,7 @@ func simplify(u *Unit) error {
 
 type simplifier struct {
 	*intervals
+	one      *ir.Rewriter
 	rewriter ir.Rewriter
 	same     map[ir.Ref]*ir.Expr // registers that are another name of something
 	depths   depths
@@ -39,7 +40,7 @@ type simplifier struct {
 }
 
 func (s *simplifier) list(body []simt.Stmt) []simt.Stmt {
-	m := exprMap{s.rewriter.Rewrite, s.rewriter.Rewrite}
+	m := exprMap{s.expr, s.expr}
 	var out []simt.Stmt
 	for _, x := range body {
 		x = m.stmt(x)
@@ -54,6 +55,10 @@ func (s *simplifier) list(body []simt.Stmt) []simt.Stmt {
 	}
 	return out
 }
+
+// expr simplifies an expression. Subscripts are written out in full at every access, so what is equal becomes one first: this and all
+// that follows then look at it once.
+func (s *simplifier) expr(e *ir.Expr) *ir.Expr { return s.rewriter.Rewrite(s.one.Rewrite(e)) }
 
 // alias notes a register that only names a constant or another register.
 func (s *simplifier) alias(x *simt.Let) bool {
